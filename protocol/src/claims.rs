@@ -1,0 +1,83 @@
+//! Claims of the tokens that cross a process border. Every token pins one algorithm and requires `exp`, `aud`, `iss`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GameId, PlayerId, QuizId, TeacherId};
+use crate::quiz::QuizDocument;
+
+/// Issuer of every token.
+pub const ISSUER: &str = "homeroom";
+/// Audience of a teacher's access token (EdDSA, signed by the API, 15 min).
+pub const AUDIENCE_TEACHER: &str = "homeroom:teacher";
+/// Audience of a signed quiz document (EdDSA, signed by the API).
+pub const AUDIENCE_QUIZ: &str = "homeroom:quiz";
+/// Audience of a player's resume token (HS256, signed and read by game servers).
+pub const AUDIENCE_PLAYER: &str = "homeroom:player";
+/// Audience of a read-only screen ticket (HS256, signed and read by game servers).
+pub const AUDIENCE_SCREEN: &str = "homeroom:screen";
+/// Clock leeway when a token is checked, in seconds.
+pub const LEEWAY_S: u64 = 5;
+/// Life of an access token, in seconds.
+pub const ACCESS_TOKEN_S: u64 = 15 * 60;
+/// Life of a signed quiz document, in seconds: a school day, so that a prepared host page starts without the API.
+pub const SIGNED_QUIZ_S: u64 = 12 * 60 * 60;
+
+/// A teacher's access token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeacherClaims {
+    /// Issuer, [`ISSUER`].
+    pub iss: String,
+    /// Audience, [`AUDIENCE_TEACHER`].
+    pub aud: String,
+    /// The teacher.
+    pub sub: TeacherId,
+    /// Expiry, Unix seconds.
+    pub exp: u64,
+    /// Players a game of this teacher may hold, by plan: lets a game start while the API is down.
+    pub players_max: u32,
+}
+
+/// A quiz document signed by the API for one teacher.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuizClaims {
+    /// Issuer, [`ISSUER`].
+    pub iss: String,
+    /// Audience, [`AUDIENCE_QUIZ`].
+    pub aud: String,
+    /// The teacher it was signed for.
+    pub sub: TeacherId,
+    /// Expiry, Unix seconds.
+    pub exp: u64,
+    /// The stored quiz.
+    pub quiz_id: QuizId,
+    /// The document.
+    pub quiz: QuizDocument,
+}
+
+/// A player's resume token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayerClaims {
+    /// Issuer, [`ISSUER`].
+    pub iss: String,
+    /// Audience, [`AUDIENCE_PLAYER`].
+    pub aud: String,
+    /// The game.
+    pub g: GameId,
+    /// The player.
+    pub p: PlayerId,
+    /// Expiry, Unix seconds.
+    pub exp: u64,
+}
+
+/// A read-only screen ticket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScreenClaims {
+    /// Issuer, [`ISSUER`].
+    pub iss: String,
+    /// Audience, [`AUDIENCE_SCREEN`].
+    pub aud: String,
+    /// The game.
+    pub g: GameId,
+    /// Expiry, Unix seconds.
+    pub exp: u64,
+}

@@ -1,0 +1,260 @@
+//! Bodies of the HTTP API under `/store` and of the game server's HTTP calls under `/game`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GameCode, GameId, QuizId, TeacherId};
+use crate::player::Phase;
+use crate::quiz::QuizDocument;
+use crate::result::{GameResult, GameSettings};
+
+/// `application/problem+json` (RFC 9457): the body of every refused HTTP call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Problem {
+    /// Stable code, kebab-case; clients choose words by it.
+    pub code: String,
+    /// HTTP status.
+    pub status: u16,
+    /// Short English name of the kind of problem.
+    pub title: String,
+    /// One clear English sentence: what, where, and what to do.
+    pub detail: String,
+}
+
+/// `POST /auth/register`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RegisterRequest {
+    /// E-mail address, the sign-in name.
+    pub email: String,
+    /// Password, 8 to 256 characters.
+    pub password: String,
+    /// Name to show, 1 to 80 characters.
+    pub name: String,
+}
+
+/// `POST /auth/login`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LoginRequest {
+    /// E-mail address.
+    pub email: String,
+    /// Password.
+    pub password: String,
+}
+
+/// Answer to register, login and refresh. The refresh token travels in an `HttpOnly` cookie beside it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SessionResponse {
+    /// Access token, to be sent as `Authorization: Bearer`.
+    pub access_token: String,
+    /// Its life in seconds.
+    pub expires_in_s: u64,
+    /// The account.
+    pub user: User,
+}
+
+/// `GET /users/me`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct User {
+    /// The account.
+    pub id: TeacherId,
+    /// E-mail address.
+    pub email: String,
+    /// Name to show.
+    pub name: String,
+}
+
+/// A page of a list, in the list's own order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Page<T> {
+    /// The rows.
+    pub items: Vec<T>,
+    /// Key of the next page, for `?after=`; none on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A row of `GET /quizzes`, newest change first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuizSummary {
+    /// The quiz.
+    pub id: QuizId,
+    /// Title.
+    pub title: String,
+    /// Questions.
+    pub questions: u32,
+    /// Last change, Unix milliseconds.
+    pub updated_ms: u64,
+}
+
+/// `GET /quizzes/{id}`, and the answer to `POST /quizzes` and `PUT /quizzes/{id}` (whose bodies are a `QuizDocument`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuizResponse {
+    /// The quiz.
+    pub id: QuizId,
+    /// Grows by one with every change; `PUT` sends it back as `If-Match` and is refused when it is stale.
+    pub version: u32,
+    /// Last change, Unix milliseconds.
+    pub updated_ms: u64,
+    /// The document.
+    pub quiz: QuizDocument,
+}
+
+/// `GET /quizzes/{id}/signed`: the document for a game's start.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SignedQuizResponse {
+    /// The signed document.
+    pub signed: String,
+}
+
+/// Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ImportResponse {
+    /// The new quiz; none when nothing could be imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiz: Option<QuizSummary>,
+    /// Format found.
+    pub format: ImportFormat,
+    /// Questions imported.
+    pub imported: u32,
+    /// Items left out, in file order.
+    pub skipped: Vec<SkippedItem>,
+    /// Things that were changed to fit, in file order.
+    pub notes: Vec<SkippedItem>,
+}
+
+/// File formats that can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ImportFormat {
+    /// Moodle GIFT text.
+    Gift,
+    /// Kahoot spreadsheet template.
+    Kahoot,
+}
+
+/// An item of an imported file and what is said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SkippedItem {
+    /// Its name, or the beginning of its text.
+    pub name: String,
+    /// Where it stands: "line 12", "row 9", "cell C9".
+    pub place: String,
+    /// Why, as one sentence.
+    pub reason: String,
+}
+
+/// `POST /game/games?g=CODE`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CreateGameRequest {
+    /// A stored quiz's id, or the signed document.
+    pub quiz: QuizSource,
+    /// Chosen by the client at random, at most 64 characters; a repeated create with it returns the same game.
+    pub key: String,
+    /// Settings.
+    #[serde(default)]
+    pub settings: GameSettings,
+}
+
+/// Where a game's questions come from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum QuizSource {
+    /// A stored quiz; the server asks the API for it.
+    Id(QuizId),
+    /// The signed document that the host page holds.
+    Signed(String),
+}
+
+/// Answer to `POST /game/games`: 201 for a new game, 200 for the same one again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CreateGameResponse {
+    /// The game.
+    pub game: GameId,
+    /// Its code.
+    pub code: GameCode,
+    /// Players it may hold.
+    pub players_max: u32,
+}
+
+/// `GET /game/status?g=CODE`: what a join page needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StatusResponse {
+    /// Phase.
+    pub phase: Phase,
+    /// Players.
+    pub players: u32,
+    /// Whether new players are refused.
+    pub locked: bool,
+}
+
+/// A row of `GET /games`, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct GameSummary {
+    /// The game.
+    pub id: GameId,
+    /// Title of the quiz as played.
+    pub title: String,
+    /// When the podium was reached, Unix milliseconds.
+    pub ended_ms: u64,
+    /// Players ranked.
+    pub players: u32,
+    /// Questions played.
+    pub questions: u32,
+}
+
+/// `GET /games/{id}/report`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReportResponse {
+    /// The result as saved.
+    pub result: GameResult,
+    /// Per question, in playing order.
+    pub questions: Vec<QuestionReport>,
+}
+
+/// One question of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuestionReport {
+    /// Number, from 1.
+    pub q: u16,
+    /// Answers that contain each choice.
+    pub histogram: Vec<u32>,
+    /// Answers accepted.
+    pub answered: u32,
+    /// Correct answers.
+    pub right: u32,
+    /// Median time to answer in milliseconds; none when nobody answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ms: Option<u32>,
+}
+
+/// A row of `GET /plans`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Plan {
+    /// Stable name.
+    pub id: String,
+    /// Name to show.
+    pub name: String,
+    /// Players per game.
+    pub players_max: u32,
+    /// Stored quizzes.
+    pub quizzes_max: u32,
+}
