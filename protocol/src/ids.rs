@@ -64,7 +64,11 @@ impl FromStr for GameCode {
 
     fn from_str(s: &str) -> Result<Self, CodeError> {
         let bytes: [u8; CODE_LEN] = s.as_bytes().try_into().map_err(|_| CodeError::Length)?;
-        if bytes.iter().all(|b| CODE_ALPHABET.contains(b)) { Ok(Self(bytes)) } else { Err(CodeError::Symbol) }
+        if bytes.iter().all(|b| CODE_ALPHABET.contains(b)) {
+            Ok(Self(bytes))
+        } else {
+            Err(CodeError::Symbol)
+        }
     }
 }
 

@@ -8,6 +8,8 @@
 pub mod claims;
 pub mod close;
 pub mod error;
+#[cfg(test)]
+mod generated;
 pub mod host;
 pub mod ids;
 pub mod player;

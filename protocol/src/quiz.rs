@@ -156,7 +156,10 @@ impl QuizDocument {
         if count > QUESTIONS_MAX {
             return Err(QuizError::Questions { count });
         }
-        self.questions.iter().enumerate().try_for_each(|(i, question)| question.validate(i + 1))
+        self.questions
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, question)| question.validate(i + 1))
     }
 }
 
@@ -178,7 +181,11 @@ impl Question {
         for (i, choice) in self.choices.iter().enumerate() {
             let chars = choice.text.chars().count();
             if choice.text.trim().is_empty() || chars > CHOICE_CHARS_MAX {
-                return Err(QuizError::ChoiceText { question, choice: i + 1, chars });
+                return Err(QuizError::ChoiceText {
+                    question,
+                    choice: i + 1,
+                    chars,
+                });
             }
         }
         let correct = self.choices.iter().filter(|c| c.correct).count();
@@ -189,7 +196,10 @@ impl Question {
             return Err(QuizError::TrueFalse { question });
         }
         if !(TIME_MS_MIN..=TIME_MS_MAX).contains(&self.time_ms) {
-            return Err(QuizError::Time { question, time_ms: self.time_ms });
+            return Err(QuizError::Time {
+                question,
+                time_ms: self.time_ms,
+            });
         }
         Ok(())
     }
