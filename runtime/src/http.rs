@@ -1,0 +1,148 @@
+//! The HTTP/1.1 listener: bounded accept, optional TLS, time limits on heads and handshakes, graceful stop.
+//!
+//! Written on hyper rather than on `axum::serve`, which has neither a time limit for request heads (a silent client
+//! would hold its descriptor for ever) nor a bound on connections.
+
+mod refuse;
+mod stream;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use crate::lifecycle::Shutdown;
+use crate::metrics::{self, Counter};
+use stream::Stream;
+
+/// Time for a request's head to arrive, and for an idle kept-alive connection to send its next one.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for a TLS handshake; an old phone on bad wifi needs two round trips and a second of CPU.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes buffered of a request's head: room for a long cookie and a bearer token, no more.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// Pause after accept failed for want of a descriptor or memory; the listener must not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How to listen.
+#[derive(Clone)]
+pub struct Options {
+    /// Client connections held at once, WebSockets included; one more gets 503 and is closed.
+    pub connections_max: usize,
+    /// Serve TLS.
+    pub tls: Option<TlsAcceptor>,
+    /// How long connections may go on after a stop was asked for.
+    pub drain: Duration,
+}
+
+/// Serves `router` until `shutdown` is asked, then lets open connections finish for at most `options.drain`. Requests
+/// carry the peer's address as `ConnectInfo<SocketAddr>`.
+pub async fn serve(listener: TcpListener, router: Router, options: Options, mut shutdown: Shutdown) {
+    let permits_max = u32::try_from(options.connections_max).unwrap_or(u32::MAX);
+    let permits = Arc::new(Semaphore::new(
+        usize::try_from(permits_max).unwrap_or(Semaphore::MAX_PERMITS),
+    ));
+    loop {
+        let accepted = tokio::select! {
+            () = shutdown.asked() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((tcp, peer)) => admit(tcp, peer, &permits, &router, &options, &shutdown),
+            Err(error) if is_about_one_connection(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "accept failed");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    // Every connection holds one permit until its stream is dropped, so all permits back means all are gone.
+    let drained = tokio::time::timeout(options.drain, permits.acquire_many(permits_max)).await;
+    if drained.is_err() {
+        let left = options
+            .connections_max
+            .saturating_sub(permits.available_permits());
+        tracing::warn!(connections = left, "closing connections that did not end in time");
+    }
+}
+
+fn is_about_one_connection(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
+}
+
+fn admit(
+    tcp: TcpStream,
+    peer: SocketAddr,
+    permits: &Arc<Semaphore>,
+    router: &Router,
+    options: &Options,
+    shutdown: &Shutdown,
+) {
+    let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
+        metrics::inc(Counter::ConnectionsRefusedTotal);
+        refuse::refuse(tcp, options.tls.is_some());
+        return;
+    };
+    metrics::inc(Counter::ConnectionsAcceptedTotal);
+    // A frame is written whole; waiting for an acknowledgement of the one before would add a round trip.
+    if tcp.set_nodelay(true).is_err() {
+        return;
+    }
+    let (router, tls, shutdown) = (router.clone(), options.tls.clone(), shutdown.clone());
+    tokio::spawn(async move {
+        if let Some(stream) = secure(tcp, tls, permit).await {
+            connection(stream, peer, router, shutdown).await;
+        }
+    });
+}
+
+async fn secure(tcp: TcpStream, tls: Option<TlsAcceptor>, permit: OwnedSemaphorePermit) -> Option<Stream> {
+    let Some(tls) = tls else {
+        return Some(Stream::plain(tcp, permit));
+    };
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(tcp)).await {
+        Ok(Ok(stream)) => Some(Stream::tls(stream, permit)),
+        Ok(Err(_)) | Err(_) => {
+            metrics::inc(Counter::TlsHandshakesFailedTotal);
+            None
+        }
+    }
+}
+
+async fn connection(stream: Stream, peer: SocketAddr, router: Router, mut shutdown: Shutdown) {
+    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        router.clone().oneshot(request)
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    // On the heap: an upgraded connection's task must not keep the parser's state on its stack.
+    let mut connection = Box::pin(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.asked() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        // Clients vanish all day long; only a person who looks for one connection wants to read it.
+        tracing::debug!(%peer, %error, "connection ended");
+    }
+}

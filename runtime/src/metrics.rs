@@ -1,0 +1,230 @@
+//! Every metric of Homeroom, by name: closed enums, so that a series can never grow with classrooms.
+//!
+//! Names follow `homeroom_<area>_<noun>_<unit>[_total]` with base units; labels are fixed here, value by value. A
+//! metric is a line in one of the three tables below. Until [`install`] has run, recording does nothing.
+
+use std::sync::OnceLock;
+
+use metrics::{Label, Level, Metadata};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $metric:literal $({ $label:literal = $value:literal })? $help:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl $name {
+            /// Every variant, in the order of its discriminant.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// Name, labels and help text.
+            #[must_use]
+            pub fn describe(self) -> Description {
+                match self {
+                    $($name::$variant => Description { name: $metric, label: None $(.or(Some(($label, $value))))?, help: $help },)*
+                }
+            }
+        }
+    };
+}
+
+/// How a metric appears to a scraper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Description {
+    /// Name in the exposition format.
+    pub name: &'static str,
+    /// The one label, if any.
+    pub label: Option<(&'static str, &'static str)>,
+    /// Help text.
+    pub help: &'static str,
+}
+
+table!(
+    /// Things that are counted.
+    Counter {
+        ConnectionsAcceptedTotal = "homeroom_http_connections_accepted_total" "Client connections accepted.";
+        ConnectionsRefusedTotal = "homeroom_http_connections_refused_total" "Client connections refused because the process holds as many as it may.";
+        TlsHandshakesFailedTotal = "homeroom_http_tls_handshakes_failed_total" "TLS handshakes that failed or took too long.";
+    }
+);
+
+table!(
+    /// Things that go up and down.
+    Gauge {
+        Connections = "homeroom_http_connections" "Client connections open, WebSockets included.";
+    }
+);
+
+table!(
+    /// Distributions, in seconds.
+    Histogram {
+        RuntimeLagSeconds = "homeroom_runtime_lag_seconds" "How late the runtime ran a task that was due every second.";
+    }
+);
+
+/// Buckets of every histogram, in seconds: fine below 25 ms, where a class feels a difference, coarse up to 10 s.
+const BUCKETS_S: [f64; 14] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+struct Handles {
+    counters: Vec<metrics::Counter>,
+    gauges: Vec<metrics::Gauge>,
+    histograms: Vec<metrics::Histogram>,
+}
+
+static HANDLES: OnceLock<Handles> = OnceLock::new();
+static EXPORTER: OnceLock<PrometheusHandle> = OnceLock::new();
+
+/// Installs the process's exporter and registers every metric, so that each is exported as 0 before its first event.
+/// A second call (tests) returns the first one's handle.
+///
+/// # Errors
+/// When another recorder was installed in this process.
+pub fn install() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildError> {
+    if let Some(handle) = EXPORTER.get() {
+        return Ok(handle.clone());
+    }
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS_S)?
+        .install_recorder()?;
+    metrics::with_recorder(|recorder| {
+        let metadata = Metadata::new("homeroom", Level::INFO, None);
+        let key = |d: Description| {
+            let labels: Vec<Label> = d
+                .label
+                .iter()
+                .map(|(k, v)| Label::from_static_parts(k, v))
+                .collect();
+            metrics::Key::from_parts(d.name, labels)
+        };
+        let _first = HANDLES.get_or_init(|| Handles {
+            counters: Counter::ALL
+                .iter()
+                .map(|c| c.describe())
+                .map(|d| {
+                    recorder.describe_counter(d.name.into(), None, d.help.into());
+                    recorder.register_counter(&key(d), &metadata)
+                })
+                .collect(),
+            gauges: Gauge::ALL
+                .iter()
+                .map(|g| g.describe())
+                .map(|d| {
+                    recorder.describe_gauge(d.name.into(), None, d.help.into());
+                    recorder.register_gauge(&key(d), &metadata)
+                })
+                .collect(),
+            histograms: Histogram::ALL
+                .iter()
+                .map(|h| h.describe())
+                .map(|d| {
+                    recorder.describe_histogram(d.name.into(), None, d.help.into());
+                    recorder.register_histogram(&key(d), &metadata)
+                })
+                .collect(),
+        });
+    });
+    Ok(EXPORTER.get_or_init(|| handle).clone())
+}
+
+/// Adds one.
+pub fn inc(counter: Counter) {
+    add(counter, 1);
+}
+
+/// Adds `n`.
+pub fn add(counter: Counter, n: u64) {
+    if let Some(handle) = HANDLES.get().and_then(|h| h.counters.get(counter as usize)) {
+        handle.increment(n);
+    }
+}
+
+/// Moves a gauge by `by`.
+pub fn shift(gauge: Gauge, by: f64) {
+    if let Some(handle) = HANDLES.get().and_then(|h| h.gauges.get(gauge as usize)) {
+        handle.increment(by);
+    }
+}
+
+/// Sets a gauge.
+pub fn set(gauge: Gauge, value: f64) {
+    if let Some(handle) = HANDLES.get().and_then(|h| h.gauges.get(gauge as usize)) {
+        handle.set(value);
+    }
+}
+
+/// Records a duration.
+pub fn record(histogram: Histogram, duration: std::time::Duration) {
+    if let Some(handle) = HANDLES.get().and_then(|h| h.histograms.get(histogram as usize)) {
+        handle.record(duration.as_secs_f64());
+    }
+}
+
+/// A gauge that counts living things: one up now, one down when dropped.
+#[derive(Debug)]
+pub struct Alive(Gauge);
+
+impl Alive {
+    /// Counts one more.
+    #[must_use]
+    pub fn new(gauge: Gauge) -> Self {
+        shift(gauge, 1.0);
+        Self(gauge)
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        shift(self.0, -1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Description> {
+        let counters = Counter::ALL.iter().map(|m| m.describe());
+        counters
+            .chain(Gauge::ALL.iter().map(|m| m.describe()))
+            .chain(Histogram::ALL.iter().map(|m| m.describe()))
+            .collect()
+    }
+
+    #[test]
+    fn names_follow_the_scheme() {
+        for Description { name, help, .. } in all() {
+            assert!(name.starts_with("homeroom_"), "{name}");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
+                "{name}"
+            );
+            assert!(help.ends_with('.'), "{name}: the help text is a sentence");
+        }
+        assert!(Counter::ALL.iter().all(|c| c.describe().name.ends_with("_total")));
+        assert!(
+            Histogram::ALL
+                .iter()
+                .all(|c| c.describe().name.ends_with("_seconds"))
+        );
+    }
+
+    #[test]
+    fn what_is_counted_is_exported() {
+        let exporter = install().unwrap();
+        inc(Counter::ConnectionsAcceptedTotal);
+        let alive = Alive::new(Gauge::Connections);
+        let page = exporter.render();
+        for Description { name, .. } in all().iter().filter(|d| !d.name.ends_with("_seconds")) {
+            assert!(page.contains(name), "{name} is missing");
+        }
+        assert!(page.contains("homeroom_http_connections_accepted_total 1"));
+        assert!(page.contains("homeroom_http_connections 1"));
+        drop(alive);
+        assert!(exporter.render().contains("homeroom_http_connections 0"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Logging: one line an event on standard error, as text for people or JSON for collectors.
+
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Starts logging. `filter` has the syntax of `tracing_subscriber::EnvFilter`, for example `info,game_server=debug`. A
+/// second call in the same process (tests) changes nothing.
+///
+/// # Errors
+/// The filter's own message when it cannot be parsed.
+pub fn init(format: LogFormat, filter: &str) -> Result<(), String> {
+    let filter =
+        EnvFilter::try_new(filter).map_err(|e| format!("the log filter {filter:?} cannot be read: {e}"))?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_span_events(FmtSpan::NONE)
+        .with_writer(std::io::stderr);
+    let installed = match format {
+        LogFormat::Text => lines.with_target(false).try_init(),
+        LogFormat::Json => lines.json().try_init(),
+    };
+    // Only a second call fails, and then the first one's choice stands.
+    drop(installed);
+    Ok(())
+}
