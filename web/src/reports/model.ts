@@ -26,6 +26,7 @@ export interface StudentRow {
   total: number;
   /** One cell per played question. */
   cells: AnswerCell[];
+  /** Right answers, without those to skipped questions, which nobody got points for. */
   right: number;
 }
 
@@ -97,7 +98,7 @@ export function reportModel(report: ReportResponse): ReportModel {
     endedMs: result.ended_ms,
     players: result.players.length,
     questions,
-    students: result.players.map((player) => studentRow(player, numbers)),
+    students: result.players.map((player) => studentRow(player, numbers, skipped)),
     answered,
     right,
     percentRight: percent(right, answered),
@@ -127,7 +128,7 @@ function questionCard(
   };
 }
 
-function studentRow(player: PlayerResult, numbers: number[]): StudentRow {
+function studentRow(player: PlayerResult, numbers: number[], skipped: Set<number>): StudentRow {
   const byQuestion = new Map<number, AnswerResult>(player.answers.map((answer) => [answer.q, answer]));
   const cells = numbers.map((q): AnswerCell => {
     const answer = byQuestion.get(q);
@@ -140,7 +141,7 @@ function studentRow(player: PlayerResult, numbers: number[]): StudentRow {
     name: player.name,
     total: player.total,
     cells,
-    right: cells.filter((cell) => cell.mark === "right").length,
+    right: cells.filter((cell) => cell.mark === "right" && !skipped.has(cell.q)).length,
   };
 }
 

@@ -1,15 +1,4 @@
-// Bounds of a quiz document, the same figures as protocol/src/quiz.rs, which gives the reason of each.
-// A test reads the Rust source and compares.
-
-export const QUESTIONS_MAX = 200;
-export const TITLE_CHARS_MAX = 120;
-export const TEXT_CHARS_MAX = 1_000;
-export const CHOICE_CHARS_MAX = 250;
-export const CHOICES_MAX = 10;
-export const CHOICES_MIN = 2;
-export const TIME_MS_MIN = 5_000;
-export const TIME_MS_MAX = 600_000;
-export const TIME_MS_DEFAULT = 20_000;
+// Bounds of what a teacher types that the generated protocol file has no constant for, and lengths as the server counts them.
 
 /** Password length in characters, as `RegisterRequest` documents it. */
 export const PASSWORD_CHARS_MIN = 8;

@@ -2,7 +2,7 @@
 // never travel; `toDocument` leaves them behind.
 
 import type { QuestionKind, QuizDocument } from "../shared/proto/protocol.ts";
-import { TIME_MS_DEFAULT } from "./bounds.ts";
+import { TIME_MS_DEFAULT } from "../shared/proto/protocol.ts";
 
 export interface DraftChoice {
   key: number;

@@ -2,7 +2,7 @@
 // keystrokes in one field is one step. Saving and its conflicts live in the view.
 
 import type { QuestionKind } from "../shared/proto/protocol.ts";
-import { CHOICES_MAX, CHOICES_MIN, QUESTIONS_MAX } from "./bounds.ts";
+import { CHOICES_MAX, CHOICES_MIN, QUESTIONS_MAX } from "../shared/proto/protocol.ts";
 import type { Draft, DraftChoice, DraftQuestion, TrueFalseWords } from "./draft.ts";
 import { newQuestion } from "./draft.ts";
 

@@ -1,8 +1,6 @@
 // What is wrong with a quiz, field by field. The rules are those of `QuizDocument::validate` in the protocol crate; where Rust
 // stops at the first broken bound, an editor shows them all. The words belong to the dictionary.
 
-import type { Draft, DraftQuestion } from "./draft.ts";
-import { timeMs } from "./draft.ts";
 import {
   CHOICES_MAX,
   CHOICES_MIN,
@@ -12,9 +10,10 @@ import {
   TIME_MS_MAX,
   TIME_MS_MIN,
   TITLE_CHARS_MAX,
-  charCount,
-  trimSpace,
-} from "./bounds.ts";
+} from "../shared/proto/protocol.ts";
+import { charCount, trimSpace } from "./bounds.ts";
+import type { Draft, DraftQuestion } from "./draft.ts";
+import { timeMs } from "./draft.ts";
 
 /** Which bound is broken. */
 export type IssueCode =
