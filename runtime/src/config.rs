@@ -23,6 +23,10 @@ pub fn parse<T: Parser>() -> T {
     clippy::print_stderr,
     reason = "the reader is the person at the terminal; logging is not set up yet"
 )]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing runs yet that a destructor would have to save"
+)]
 pub fn refuse(why: impl Display) -> ! {
     eprintln!("{}: {why}", program());
     std::process::exit(EXIT_USAGE)
