@@ -27,5 +27,5 @@ pub use name::{NameError, PlayerName};
 pub use player::{Answer, Player, PlayerId};
 pub use quiz::{Choice, ChoiceSet, Question, QuestionIndex, QuestionKind, Quiz, QuizError};
 pub use rank::Standing;
-pub use score::Scoring;
-pub use view::{Outcome, Reveal};
+pub use score::{POINTS_MAX, SPEED_POINTS_MAX, Scoring};
+pub use view::{Outcome, QuestionResult, Reveal};

@@ -1,0 +1,1 @@
+//! Rules of `apply`, one test a rule.

@@ -1,0 +1,1 @@
+//! Rules of `name`, one test a rule.

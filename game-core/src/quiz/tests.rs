@@ -1,0 +1,1 @@
+//! Rules of `quiz`, one test a rule.

@@ -1,0 +1,1 @@
+//! Rules of `score`, one test a rule.
