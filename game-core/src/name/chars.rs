@@ -31,6 +31,16 @@ pub(super) fn is_ignorable(c: char) -> bool {
     )
 }
 
+/// Tells, character after character, which ones of a name a reader sees. Tags are ignorable but for those after a black flag,
+/// where they alone tell England from Scotland.
+pub(super) fn seen() -> impl FnMut(&char) -> bool {
+    let mut in_flag = false;
+    move |&c| {
+        in_flag = c == '\u{1F3F4}' || (in_flag && matches!(c, '\u{E0020}'..='\u{E007F}'));
+        in_flag || !is_ignorable(c)
+    }
+}
+
 /// Characters a name cannot consist of: ignorable ones, white space, annotation controls, and the Braille pattern without
 /// dots, which is no white space by property but blank to the eye.
 pub(super) fn is_invisible(c: char) -> bool {

@@ -1,1 +1,0 @@
-//! Rules of `apply`, one test a rule.
