@@ -192,10 +192,10 @@ impl Question {
     }
 
     fn set_of(&self, wanted: impl Fn(&Choice) -> bool) -> ChoiceSet {
-        let indices = (0..)
-            .zip(&self.choices)
-            .filter(|(_, choice)| wanted(choice))
-            .map(|(index, _)| index);
+        let numbered = self.choices.iter().zip(0..ChoiceSet::WIDTH);
+        let indices = numbered
+            .filter(|(choice, _)| wanted(choice))
+            .map(|(_, index)| index);
         ChoiceSet::from_indices(indices).unwrap_or_default()
     }
 

@@ -5,6 +5,9 @@
 pub struct ChoiceSet(pub u16);
 
 impl ChoiceSet {
+    /// Choices a set can hold.
+    pub(crate) const WIDTH: u8 = 16;
+
     /// The set of these choices, counted from 0; naming one twice is naming it once. `None` when one is 16 or more, which
     /// no question has (`limits::CHOICES_MAX`).
     pub fn from_indices(indices: impl IntoIterator<Item = u8>) -> Option<Self> {
@@ -18,7 +21,7 @@ impl ChoiceSet {
 
     /// The choices, ascending, counted from 0.
     pub fn iter(self) -> impl Iterator<Item = u8> {
-        (0..16_u8).filter(move |&index| self.contains(index))
+        (0..Self::WIDTH).filter(move |&index| self.contains(index))
     }
 
     /// Whether choice `index` is in the set; `false` for 16 and more.
