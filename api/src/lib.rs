@@ -1,1 +1,32 @@
-//! Placeholder.
+//! The API of Homeroom: accounts, the library of quizzes, import, plans, results and reports; and the web front end.
+//!
+//! It owns what is kept about teachers and finished games, and the keys that everything is signed with. It knows no live
+//! game: a game server asks it for a plan check at the start and hands it the result at the end.
+
+mod body;
+mod clock;
+pub mod config;
+mod email;
+mod extract;
+mod hex;
+pub mod import;
+mod keys;
+mod password;
+pub mod plan;
+mod problem;
+mod random;
+mod report;
+mod routes;
+mod service;
+mod session;
+pub mod store;
+mod token;
+mod web;
+
+pub use clock::Clock;
+pub use config::Config;
+pub use keys::{Keys, KeysError};
+pub use service::{Api, Grant, PlanCheckError, SaveError};
+pub use session::Session;
+pub use store::{SqliteStore, Store, StoreError};
+pub use web::web_router;

@@ -48,6 +48,15 @@ table!(
         ConnectionsAcceptedTotal = "homeroom_http_connections_accepted_total" "Client connections accepted.";
         ConnectionsRefusedTotal = "homeroom_http_connections_refused_total" "Client connections refused because the process holds as many as it may.";
         TlsHandshakesFailedTotal = "homeroom_http_tls_handshakes_failed_total" "TLS handshakes that failed or took too long.";
+        ApiServedTotal = "homeroom_api_requests_total" { "outcome" = "served" } "Requests answered by the API, by outcome.";
+        ApiRefusedTotal = "homeroom_api_requests_total" { "outcome" = "refused" } "Requests answered by the API, by outcome.";
+        ApiServerErrorsTotal = "homeroom_api_requests_total" { "outcome" = "failed" } "Requests answered by the API, by outcome.";
+        LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
+        RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
+        ImportsTotal = "homeroom_api_imports_total" "Files imported.";
+        ImportsRefusedTotal = "homeroom_api_imports_refused_total" "Files that could not be imported at all.";
+        ResultsSavedTotal = "homeroom_api_results_saved_total" "Results of games saved.";
+        ResultsRefusedTotal = "homeroom_api_results_refused_total" "Results refused because another one of the same game is stored.";
     }
 );
 
@@ -62,6 +71,7 @@ table!(
     /// Distributions, in seconds.
     Histogram {
         RuntimeLagSeconds = "homeroom_runtime_lag_seconds" "How late the runtime ran a task that was due every second.";
+        ApiRequestSeconds = "homeroom_api_request_seconds" "Time from a request's head to its answer's head in the API.";
     }
 );
 

@@ -1,0 +1,60 @@
+//! What an operator may choose about the API, and the bounds that nobody chooses.
+
+use std::time::Duration;
+
+/// Settings of one API process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Whether people reach the site by https. The refresh cookie is `Secure` then; on a plain-HTTP school network a
+    /// `Secure` cookie would never come back, and nobody could stay signed in.
+    pub public_url_is_https: bool,
+    /// Where the public address mounts this router, without a slash at the end: the cookie's path and the `Location`
+    /// of new things begin with it.
+    pub mount_prefix: String,
+}
+
+impl Default for Config {
+    /// Plain HTTP under `/store`: what `./run` serves on a machine that has no certificate.
+    fn default() -> Self {
+        Self {
+            public_url_is_https: false,
+            mount_prefix: "/store".to_owned(),
+        }
+    }
+}
+
+/// Bytes of a body of an account call: an address, a password and a name, in JSON, with every character escaped.
+pub const ACCOUNT_BODY_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a quiz document in JSON: 200 questions of 3,500 characters of 4 bytes are 2.8 MB.
+pub const QUIZ_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes read and thrown away of a body that is too large, so that the client gets to read its refusal: a server that
+/// stops reading resets the connection, and the browser shows a network error instead of a sentence.
+pub const DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Time to send a body: 10 MiB on a line of 2 Mbit/s take 42 s.
+pub const BODY_READ_MAX: Duration = Duration::from_secs(60);
+
+/// Files that are uploaded at once: with [`crate::import::FILE_BYTES_MAX`], at most 80 MiB are held.
+pub const UPLOADS_MAX: usize = 8;
+/// Files that are parsed at once: both cores of a small machine, and no more of its memory.
+pub const IMPORTS_PARSING_MAX: usize = 2;
+
+/// Passwords that are hashed at once: each takes 19 MiB and a core for about 20 ms.
+pub const HASHES_AT_ONCE_MAX: usize = 2;
+/// Sign-ins that wait for their turn to hash: a staff room at nine o'clock, done in under a second.
+pub const HASHES_WAITING_MAX: usize = 64;
+
+/// Life of a refresh token that is not used, in milliseconds: a school holiday of six weeks signs a teacher out, two weeks do not.
+pub const REFRESH_LIFE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+/// How long a refresh token that was just replaced still gives its successor, in milliseconds. Two tabs refresh at the
+/// same moment, or a reload drops the answer that carried the new cookie: neither may sign the teacher out.
+pub const REFRESH_GRACE_MS: u64 = 10_000;
+/// Sessions (browsers signed in) of one teacher; the one unused for longest goes. A teacher has a handful of devices.
+pub const SESSIONS_MAX: u32 = 20;
+
+/// Rows of a page when nothing is said.
+pub const PAGE_LIMIT_DEFAULT: u32 = 50;
+/// Rows of a page at most.
+pub const PAGE_LIMIT_MAX: u32 = 100;
+
+/// Seconds that a client is asked to wait when the API is full.
+pub const RETRY_AFTER_S: u32 = 2;

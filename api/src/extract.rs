@@ -1,0 +1,121 @@
+//! What handlers take out of a request's head: the teacher, ids, query parameters, cookies.
+
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::request::Parts;
+use protocol::ids::TeacherId;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use crate::config::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::problem::Refusal;
+use crate::service::Api;
+use crate::store::PageKey;
+use crate::token::{self, TokenError};
+
+/// The signed-in teacher, by access token. Whether the account still exists is not asked here: a token lives 15 minutes.
+pub(crate) struct Teacher(pub(crate) TeacherId);
+
+impl FromRequestParts<Api> for Teacher {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let value = parts.headers.get(AUTHORIZATION).ok_or(Refusal::TokenMissing)?;
+        let (scheme, token) = value
+            .to_str()
+            .ok()
+            .and_then(|text| text.split_once(' '))
+            .ok_or(Refusal::TokenInvalid)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(Refusal::TokenMissing);
+        }
+        match token::verify_access(&api.keys, token.trim()) {
+            Ok(claims) => Ok(Self(claims.sub)),
+            Err(TokenError::Expired) => Err(Refusal::TokenExpired),
+            Err(TokenError::Invalid) => Err(Refusal::TokenInvalid),
+        }
+    }
+}
+
+/// The id in the path, `{id}`.
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T: FromStr> FromRequestParts<Api> for Id<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let Path(text) = Path::<String>::from_request_parts(parts, api)
+            .await
+            .map_err(|_| Refusal::id(""))?;
+        text.parse().map(Self).map_err(|_| Refusal::id(&text))
+    }
+}
+
+/// Query parameters.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Api> for Params<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        match Query::<T>::from_request_parts(parts, api).await {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(rejection) => Err(Refusal::query(&rejection.body_text())),
+        }
+    }
+}
+
+/// `?after=&limit=` of a list.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PageParams {
+    after: Option<String>,
+    limit: Option<u32>,
+}
+
+impl PageParams {
+    /// Rows asked for, within bounds.
+    pub(crate) fn limit(&self) -> Result<u32, Refusal> {
+        let limit = self.limit.unwrap_or(PAGE_LIMIT_DEFAULT);
+        if (1..=PAGE_LIMIT_MAX).contains(&limit) {
+            Ok(limit)
+        } else {
+            Err(Refusal::query(&format!(
+                "limit is a number from 1 to {PAGE_LIMIT_MAX}"
+            )))
+        }
+    }
+
+    /// Where the page before ended.
+    pub(crate) fn after(&self) -> Result<Option<PageKey>, Refusal> {
+        let Some(text) = self.after.as_deref().filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let key = text.split_once('.').and_then(|(at_ms, id)| {
+            Some(PageKey {
+                at_ms: at_ms.parse().ok()?,
+                id: Uuid::try_parse(id).ok()?,
+            })
+        });
+        key.map(Some)
+            .ok_or_else(|| Refusal::query(&"after is the \"next\" of the page before"))
+    }
+}
+
+/// The text that [`PageParams::after`] reads.
+pub(crate) fn page_key(at_ms: u64, id: Uuid) -> String {
+    format!("{at_ms}.{}", id.simple())
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie<'a>(headers: &'a axum::http::HeaderMap, name: &str) -> Option<&'a str> {
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(key, value)| (key == name).then_some(value))
+}

@@ -1,0 +1,246 @@
+//! Refusals of the HTTP API, each with its stable code, status and one clear sentence (RFC 9457).
+
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use protocol::quiz::QuizError;
+use protocol::rest::Problem;
+use thiserror::Error;
+
+use crate::config::RETRY_AFTER_S;
+use crate::store::StoreError;
+
+/// Characters of somebody else's error message that a refusal repeats.
+const REASON_CHARS_MAX: usize = 200;
+
+/// Anything that went wrong on our side.
+pub(crate) type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a call was refused. `Display` is the sentence that the client gets.
+#[derive(Debug, Error)]
+pub(crate) enum Refusal {
+    #[error("The body is not what this call takes: {0}.")]
+    MalformedBody(String),
+    #[error("This call takes a body of the type application/json.")]
+    MediaType,
+    #[error("The body is larger than the {0} bytes that this call takes.")]
+    BodyTooLarge(usize),
+    #[error("The body did not arrive in time. Check the connection and try again.")]
+    BodyTimeout,
+    #[error("The body broke off before its end. Try again.")]
+    BodyBroken,
+    #[error("The query is not what this call takes: {0}.")]
+    BadQuery(String),
+    #[error("\"{0}\" is not an id; ids look like 3f2504e0-4f89-41d3-9a0c-0305e82c3301.")]
+    BadId(String),
+    #[error("There is nothing at this address.")]
+    UnknownRoute,
+    #[error("This address does not take this method.")]
+    Method(Option<HeaderValue>),
+    #[error("Sign in first: this call takes an access token as Authorization: Bearer.")]
+    TokenMissing,
+    #[error("The access token is not valid. Sign in again.")]
+    TokenInvalid,
+    #[error("The access token has expired. Refresh it.")]
+    TokenExpired,
+    #[error("The e-mail address or the password is not right.")]
+    BadCredentials,
+    #[error("This sign-in has ended. Sign in again.")]
+    SessionEnded,
+    #[error("The e-mail address cannot be used: {0}.")]
+    BadEmail(String),
+    #[error("A password has 8 to 256 characters; this one has {0}.")]
+    BadPassword(usize),
+    #[error("A name has 1 to 80 characters and no control characters.")]
+    BadName,
+    #[error("There is already an account with this e-mail address. Sign in instead.")]
+    EmailTaken,
+    #[error("The quiz cannot be saved: {0}.")]
+    BadQuiz(#[from] QuizError),
+    #[error("There is no such quiz.")]
+    NoSuchQuiz,
+    #[error("There is no such game.")]
+    NoSuchGame,
+    #[error("Your plan stores {0} quizzes, and you have as many. Delete one first.")]
+    QuizLimit(u32),
+    #[error("Say which version you change: send its number as If-Match.")]
+    VersionMissing,
+    #[error("If-Match takes the version as a number, such as \"3\".")]
+    VersionMalformed,
+    #[error("The quiz was changed elsewhere meanwhile; its version is {0} now. Load it again.")]
+    VersionStale(u32),
+    #[error("The file cannot be imported: {0}")]
+    Import(String),
+    #[error("The server is busy right now. Try again in a moment.")]
+    Busy,
+    #[error("Something went wrong on our side. Try again in a moment.")]
+    Internal(#[source] Fault),
+}
+
+impl Refusal {
+    /// A fault on our side.
+    pub(crate) fn internal(fault: impl Into<Fault>) -> Self {
+        Self::Internal(fault.into())
+    }
+
+    /// A malformed body, with the beginning of the parser's reason.
+    pub(crate) fn malformed(reason: &impl ToString) -> Self {
+        Self::MalformedBody(shorten(&reason.to_string()))
+    }
+
+    /// A malformed query.
+    pub(crate) fn query(reason: &impl ToString) -> Self {
+        Self::BadQuery(shorten(&reason.to_string()))
+    }
+
+    /// A malformed id, with its beginning.
+    pub(crate) fn id(text: &str) -> Self {
+        Self::BadId(text.chars().take(40).collect())
+    }
+
+    /// Status, stable code and title.
+    fn kind(&self) -> (StatusCode, &'static str, &'static str) {
+        match self {
+            Self::MalformedBody(_) => (StatusCode::BAD_REQUEST, "malformed-body", "Malformed body"),
+            Self::MediaType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "media-type",
+                "Unsupported media type",
+            ),
+            Self::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "Body too large"),
+            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "body-timeout", "Body too slow"),
+            Self::BodyBroken => (StatusCode::BAD_REQUEST, "body-broken", "Body broke off"),
+            Self::BadQuery(_) => (StatusCode::BAD_REQUEST, "bad-query", "Malformed query"),
+            Self::BadId(_) => (StatusCode::BAD_REQUEST, "bad-id", "Malformed id"),
+            Self::UnknownRoute => (StatusCode::NOT_FOUND, "unknown-route", "Unknown address"),
+            Self::Method(_) => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method-not-allowed",
+                "Method not allowed",
+            ),
+            Self::TokenMissing => (StatusCode::UNAUTHORIZED, "token-missing", "Not signed in"),
+            Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "token-invalid", "Not signed in"),
+            Self::TokenExpired => (StatusCode::UNAUTHORIZED, "token-expired", "Sign-in expired"),
+            Self::BadCredentials => (StatusCode::UNAUTHORIZED, "bad-credentials", "Sign-in failed"),
+            Self::SessionEnded => (StatusCode::UNAUTHORIZED, "session-ended", "Sign-in ended"),
+            Self::BadEmail(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "bad-email",
+                "E-mail address refused",
+            ),
+            Self::BadPassword(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "bad-password",
+                "Password refused",
+            ),
+            Self::BadName => (StatusCode::UNPROCESSABLE_ENTITY, "bad-name", "Name refused"),
+            Self::EmailTaken => (StatusCode::CONFLICT, "email-taken", "Address taken"),
+            Self::BadQuiz(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad-quiz", "Quiz refused"),
+            Self::NoSuchQuiz => (StatusCode::NOT_FOUND, "no-such-quiz", "No such quiz"),
+            Self::NoSuchGame => (StatusCode::NOT_FOUND, "no-such-game", "No such game"),
+            Self::QuizLimit(_) => (StatusCode::FORBIDDEN, "quiz-limit", "Plan's limit reached"),
+            Self::VersionMissing => (
+                StatusCode::PRECONDITION_REQUIRED,
+                "version-missing",
+                "Version missing",
+            ),
+            Self::VersionMalformed => (StatusCode::BAD_REQUEST, "version-malformed", "Malformed version"),
+            Self::VersionStale(_) => (
+                StatusCode::PRECONDITION_FAILED,
+                "version-stale",
+                "Changed meanwhile",
+            ),
+            Self::Import(_) => (StatusCode::UNPROCESSABLE_ENTITY, "import-refused", "File refused"),
+            Self::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "temporary-reduced-capacity",
+                "Busy",
+            ),
+            Self::Internal(_) => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal-error",
+                "Internal error",
+            ),
+        }
+    }
+
+    /// Headers that a refusal's status calls for.
+    fn decorate(&self, response: &mut Response) {
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        match self {
+            Self::TokenMissing | Self::TokenInvalid | Self::TokenExpired => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Busy => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
+            }
+            Self::Method(Some(allow)) => {
+                headers.insert(ALLOW, allow.clone());
+            }
+            Self::MalformedBody(_)
+            | Self::MediaType
+            | Self::BodyTooLarge(_)
+            | Self::BodyTimeout
+            | Self::BodyBroken
+            | Self::BadQuery(_)
+            | Self::BadId(_)
+            | Self::UnknownRoute
+            | Self::Method(None)
+            | Self::BadCredentials
+            | Self::SessionEnded
+            | Self::BadEmail(_)
+            | Self::BadPassword(_)
+            | Self::BadName
+            | Self::EmailTaken
+            | Self::BadQuiz(_)
+            | Self::NoSuchQuiz
+            | Self::NoSuchGame
+            | Self::QuizLimit(_)
+            | Self::VersionMissing
+            | Self::VersionMalformed
+            | Self::VersionStale(_)
+            | Self::Import(_)
+            | Self::Internal(_) => {}
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy(_) => Self::Busy,
+            StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Corrupt { .. } => {
+                Self::internal(error)
+            }
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, code, title) = self.kind();
+        if let Self::Internal(fault) = &self {
+            // The one place where a fault is logged; the client gets no detail of it.
+            tracing::error!(error = fault.as_ref(), "request failed");
+        }
+        let problem = Problem {
+            code: code.to_owned(),
+            status: status.as_u16(),
+            title: title.to_owned(),
+            detail: self.to_string(),
+        };
+        let mut response = (status, axum::Json(problem)).into_response();
+        self.decorate(&mut response);
+        response
+    }
+}
+
+fn shorten(reason: &str) -> String {
+    reason
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(REASON_CHARS_MAX)
+        .collect()
+}

@@ -1,0 +1,149 @@
+//! The library of quizzes.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{ETAG, IF_MATCH, LOCATION};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use protocol::ids::{QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::rest::{Page, QuizResponse, QuizSummary, SignedQuizResponse};
+
+use crate::body;
+use crate::config::QUIZ_BODY_BYTES_MAX;
+use crate::extract::{Id, PageParams, Params, Teacher, page_key};
+use crate::problem::Refusal;
+use crate::service::Api;
+use crate::store::{Inserted, QuizChange};
+use crate::{plan, random, token};
+
+type Document = body::Json<QuizDocument, QUIZ_BODY_BYTES_MAX>;
+type Tagged<T> = ([(HeaderName, String); 1], Json<T>);
+
+/// `GET /quizzes`.
+pub(super) async fn list(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Params(page): Params<PageParams>,
+) -> Result<Json<Page<QuizSummary>>, Refusal> {
+    let limit = page.limit()?;
+    // One more than asked tells whether there is a next page.
+    let mut items = api.store.quizzes(teacher, page.after()?, limit + 1).await?;
+    let next = super::cut(&mut items, limit).map(|last| page_key(last.updated_ms, last.id.0));
+    Ok(Json(Page { items, next }))
+}
+
+/// `POST /quizzes`.
+pub(super) async fn create(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    body::Json(quiz): Document,
+) -> Result<(StatusCode, [(HeaderName, String); 2], Json<QuizResponse>), Refusal> {
+    quiz.validate()?;
+    let stored = insert(&api, teacher, quiz).await?;
+    let location = format!("{}/quizzes/{}", api.config.mount_prefix, stored.id);
+    Ok((
+        StatusCode::CREATED,
+        [(LOCATION, location), (ETAG, etag(stored.version))],
+        Json(stored),
+    ))
+}
+
+/// `GET /quizzes/{id}`.
+pub(super) async fn read(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+) -> Result<Tagged<QuizResponse>, Refusal> {
+    let stored = api.store.quiz(teacher, id).await?.ok_or(Refusal::NoSuchQuiz)?;
+    Ok(([(ETAG, etag(stored.version))], Json(stored)))
+}
+
+/// `PUT /quizzes/{id}`.
+pub(super) async fn update(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+    headers: HeaderMap,
+    body::Json(quiz): Document,
+) -> Result<Tagged<QuizResponse>, Refusal> {
+    let version = if_match(&headers)?;
+    quiz.validate()?;
+    let updated_ms = api.clock.now_ms();
+    match api
+        .store
+        .update_quiz(teacher, id, version, &quiz, updated_ms)
+        .await?
+    {
+        QuizChange::Changed(version) => Ok((
+            [(ETAG, etag(version))],
+            Json(QuizResponse {
+                id,
+                version,
+                updated_ms,
+                quiz,
+            }),
+        )),
+        QuizChange::Stale(stored) => Err(Refusal::VersionStale(stored)),
+        QuizChange::Missing => Err(Refusal::NoSuchQuiz),
+    }
+}
+
+/// `DELETE /quizzes/{id}`.
+pub(super) async fn delete(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+) -> Result<StatusCode, Refusal> {
+    if api.store.delete_quiz(teacher, id).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Refusal::NoSuchQuiz)
+    }
+}
+
+/// `GET /quizzes/{id}/signed`.
+pub(super) async fn signed(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+) -> Result<Json<SignedQuizResponse>, Refusal> {
+    let stored = api.store.quiz(teacher, id).await?.ok_or(Refusal::NoSuchQuiz)?;
+    let signed = token::sign_quiz(&api.keys, teacher, id, stored.quiz, api.clock.now_s())
+        .map_err(Refusal::internal)?;
+    Ok(Json(SignedQuizResponse { signed }))
+}
+
+/// Stores a new quiz, already validated, within the plan.
+pub(super) async fn insert(
+    api: &Api,
+    teacher: TeacherId,
+    quiz: QuizDocument,
+) -> Result<QuizResponse, Refusal> {
+    let id = QuizId(random::id().map_err(Refusal::internal)?);
+    let stored = QuizResponse {
+        id,
+        version: 1,
+        updated_ms: api.clock.now_ms(),
+        quiz,
+    };
+    let quizzes_max = plan::free().quizzes_max;
+    match api.store.insert_quiz(teacher, &stored, quizzes_max).await? {
+        Inserted::Yes => Ok(stored),
+        Inserted::Refused => Err(Refusal::QuizLimit(quizzes_max)),
+    }
+}
+
+fn etag(version: u32) -> String {
+    format!("\"{version}\"")
+}
+
+/// The version, with or without the quotes of an entity tag.
+fn if_match(headers: &HeaderMap) -> Result<u32, Refusal> {
+    let value = headers.get(IF_MATCH).ok_or(Refusal::VersionMissing)?;
+    value
+        .to_str()
+        .ok()
+        .map(|text| text.trim().trim_matches('"'))
+        .and_then(|text| text.parse().ok())
+        .ok_or(Refusal::VersionMalformed)
+}

@@ -1,0 +1,171 @@
+//! The API of one process: its parts, its router, and what the game server asks of it.
+//!
+//! Game servers in the same process call [`Api::plan_check`] and [`Api::save_result`] directly; as a service of its own
+//! the API will answer the same two on a listener that no ingress reaches.
+
+use std::sync::Arc;
+
+use axum::Router;
+use jsonwebtoken::jwk::JwkSet;
+use protocol::ids::{QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::result::GameResult;
+use runtime::metrics::{Counter, inc};
+use thiserror::Error;
+use tokio::sync::Semaphore;
+
+use crate::clock::Clock;
+use crate::config::{Config, IMPORTS_PARSING_MAX, UPLOADS_MAX};
+use crate::keys::Keys;
+use crate::password::Hasher;
+use crate::store::{ResultSaved, Store, StoreError};
+use crate::{plan, routes};
+
+/// The API. Clones share everything.
+#[derive(Clone)]
+pub struct Api {
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) clock: Clock,
+    pub(crate) hasher: Hasher,
+    /// Shared by all routes and connections: a layer of tower would count each connection by itself.
+    pub(crate) uploads: Arc<Semaphore>,
+    pub(crate) parsing: Arc<Semaphore>,
+}
+
+/// What a teacher's plan grants for one game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// Players that the game may hold.
+    pub players_max: u32,
+    /// The stored quiz, when one was asked for.
+    pub quiz: Option<QuizDocument>,
+}
+
+/// Why a game may not start.
+#[derive(Debug, Error)]
+pub enum PlanCheckError {
+    /// The account has gone.
+    #[error("there is no such teacher")]
+    UnknownTeacher,
+    /// The teacher has no such quiz.
+    #[error("the teacher has no such quiz")]
+    UnknownQuiz,
+    /// The store did not answer; the same call may succeed later.
+    #[error("the store did not answer the plan check")]
+    Unavailable(#[source] StoreError),
+}
+
+/// Why a result was not saved.
+#[derive(Debug, Error)]
+pub enum SaveError {
+    /// The account has gone. Sending the result again will not help.
+    #[error("there is no such teacher")]
+    UnknownTeacher,
+    /// Another result of this game is stored, and stays. Sending this one again will not help.
+    #[error("another result of this game is stored")]
+    Different,
+    /// The store did not answer; send the result again.
+    #[error("the store did not answer the save of a result")]
+    Unavailable(#[source] StoreError),
+}
+
+impl Api {
+    /// Puts the API together.
+    #[must_use]
+    pub fn open(config: Config, store: Arc<dyn Store>, keys: Keys) -> Self {
+        Self::with_clock(config, store, keys, Clock::system())
+    }
+
+    /// As [`Api::open`], with a clock that a test can move.
+    #[must_use]
+    pub fn with_clock(config: Config, store: Arc<dyn Store>, keys: Keys, clock: Clock) -> Self {
+        Self {
+            config: Arc::new(config),
+            store,
+            keys: Arc::new(keys),
+            clock,
+            hasher: Hasher::new(),
+            uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
+            parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
+        }
+    }
+
+    /// The HTTP API at its own root; the caller nests it under the configured mount prefix.
+    pub fn router(&self) -> Router {
+        routes::router(self.clone())
+    }
+
+    /// The public keys that check what this API signs.
+    #[must_use]
+    pub fn jwks(&self) -> JwkSet {
+        self.keys.jwks()
+    }
+
+    /// What this teacher's plan grants for a game, with the stored quiz if one is named.
+    ///
+    /// # Errors
+    /// When the account or the quiz has gone, or the store does not answer.
+    pub async fn plan_check(
+        &self,
+        teacher: TeacherId,
+        quiz: Option<QuizId>,
+    ) -> Result<Grant, PlanCheckError> {
+        let account = self
+            .store
+            .account(teacher)
+            .await
+            .map_err(PlanCheckError::Unavailable)?;
+        if account.is_none() {
+            return Err(PlanCheckError::UnknownTeacher);
+        }
+        let quiz = match quiz {
+            None => None,
+            Some(id) => {
+                let stored = self
+                    .store
+                    .quiz(teacher, id)
+                    .await
+                    .map_err(PlanCheckError::Unavailable)?;
+                Some(stored.ok_or(PlanCheckError::UnknownQuiz)?.quiz)
+            }
+        };
+        Ok(Grant {
+            players_max: plan::free().players_max,
+            quiz,
+        })
+    }
+
+    /// Saves the result of a game, once: the same result again is fine and changes nothing, and so is one of a game
+    /// that its teacher has deleted.
+    ///
+    /// # Errors
+    /// When another result of the game is stored, the account has gone, or the store does not answer.
+    pub async fn save_result(&self, mut result: GameResult) -> Result<(), SaveError> {
+        // One order for what the store keeps in rows, so that the same result is recognised however it was put together.
+        result.questions.sort_by_key(|question| question.q);
+        for player in &mut result.players {
+            player.answers.sort_by_key(|answer| answer.q);
+        }
+        match self
+            .store
+            .save_result(&result)
+            .await
+            .map_err(SaveError::Unavailable)?
+        {
+            ResultSaved::Now => {
+                inc(Counter::ResultsSavedTotal);
+                Ok(())
+            }
+            ResultSaved::Before | ResultSaved::Deleted => Ok(()),
+            ResultSaved::NoTeacher => Err(SaveError::UnknownTeacher),
+            ResultSaved::Different => {
+                inc(Counter::ResultsRefusedTotal);
+                // Two servers that both think they own a game: somebody must look.
+                tracing::error!(game = %result.game, code = %result.code, "a different result of a saved game was refused");
+                Err(SaveError::Different)
+            }
+        }
+    }
+}

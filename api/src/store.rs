@@ -1,0 +1,183 @@
+//! What the API keeps: accounts, sessions, quizzes and the results of games.
+//!
+//! The traits own the shapes and the promises; each database keeps them in its own module, and one contract suite
+//! (`store/contract.rs`) runs against all. Rules of the API (who may see what, how tokens chain, what a plan allows)
+//! come from above, except where only a transaction can keep them: unique addresses, versions, the quiz limit, one
+//! result a game.
+
+use async_trait::async_trait;
+use protocol::ids::{GameId, QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::rest::{GameSummary, QuizResponse, QuizSummary};
+use protocol::result::GameResult;
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::session::Session;
+
+#[cfg(test)]
+mod contract;
+mod sqlite;
+
+pub use sqlite::SqliteStore;
+
+/// Why the store did not do it. Nothing was changed.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// No connection became free in time, or the database stayed locked: try again.
+    #[error("the database is busy")]
+    Busy(#[source] sqlx::Error),
+    /// The database failed.
+    #[error("the database failed")]
+    Database(#[source] sqlx::Error),
+    /// The schema could not be brought to this release.
+    #[error("migrate the database")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+    /// A row holds what this release cannot read.
+    #[error("column {column} holds a value that this release cannot read")]
+    Corrupt {
+        /// Where.
+        column: &'static str,
+    },
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The teacher.
+    pub id: TeacherId,
+    /// Normalised address.
+    pub email: String,
+    /// Name to show.
+    pub name: String,
+}
+
+/// Where a page of a list ends: the time it is ordered by, newest first, and the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageKey {
+    /// Unix milliseconds.
+    pub at_ms: u64,
+    /// The row.
+    pub id: Uuid,
+}
+
+/// What came of an insert that may find its place taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is stored.
+    Yes,
+    /// Something else is there, or as many as allowed.
+    Refused,
+}
+
+/// What came of a change to a quiz.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuizChange {
+    /// Stored, under this version.
+    Changed(u32),
+    /// The stored version is this one, not the one that was to be changed.
+    Stale(u32),
+    /// The teacher has no such quiz.
+    Missing,
+}
+
+/// What came of saving a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultSaved {
+    /// It is stored, now.
+    Now,
+    /// The same result was stored before.
+    Before,
+    /// Another result of this game was stored before, and stays.
+    Different,
+    /// The teacher deleted this game.
+    Deleted,
+    /// There is no such teacher.
+    NoTeacher,
+}
+
+/// Accounts and their sessions.
+#[async_trait]
+pub trait AccountStore: Send + Sync {
+    /// Adds an account; refused when the address is taken.
+    async fn insert_account(
+        &self,
+        account: &Account,
+        password_hash: &str,
+        now_ms: u64,
+    ) -> Result<Inserted, StoreError>;
+    /// The account with this normalised address, and its password hash.
+    async fn account_by_email(&self, email: &str) -> Result<Option<(Account, String)>, StoreError>;
+    /// The account.
+    async fn account(&self, id: TeacherId) -> Result<Option<Account>, StoreError>;
+    /// Replaces a password hash by one of the same password; nothing happens when the account has gone.
+    async fn replace_hash(&self, id: TeacherId, password_hash: &str) -> Result<(), StoreError>;
+    /// Adds a session; the teacher's expired ones go, and of the rest the longest unused ones beyond `sessions_max`.
+    async fn insert_session(
+        &self,
+        session: &Session,
+        now_ms: u64,
+        sessions_max: u32,
+    ) -> Result<(), StoreError>;
+    /// The session.
+    async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError>;
+    /// Replaces a session by its next state if `was` is still its current token; false when not.
+    async fn advance_session(&self, next: &Session, was: &[u8; 32]) -> Result<bool, StoreError>;
+    /// Ends a session; nothing happens when it has gone.
+    async fn delete_session(&self, id: Uuid) -> Result<(), StoreError>;
+}
+
+/// Quizzes. A teacher's id stands beside each quiz's: another teacher's quiz is as good as missing.
+#[async_trait]
+pub trait QuizStore: Send + Sync {
+    /// At most `limit` rows after `after`, newest change first.
+    async fn quizzes(
+        &self,
+        teacher: TeacherId,
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<QuizSummary>, StoreError>;
+    /// Adds a quiz; refused when the teacher has `quizzes_max` of them.
+    async fn insert_quiz(
+        &self,
+        teacher: TeacherId,
+        quiz: &QuizResponse,
+        quizzes_max: u32,
+    ) -> Result<Inserted, StoreError>;
+    /// The quiz.
+    async fn quiz(&self, teacher: TeacherId, id: QuizId) -> Result<Option<QuizResponse>, StoreError>;
+    /// Replaces the document if the stored version is `version`.
+    async fn update_quiz(
+        &self,
+        teacher: TeacherId,
+        id: QuizId,
+        version: u32,
+        quiz: &QuizDocument,
+        now_ms: u64,
+    ) -> Result<QuizChange, StoreError>;
+    /// Deletes the quiz; false when there is none.
+    async fn delete_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError>;
+}
+
+/// Results of games.
+#[async_trait]
+pub trait GameStore: Send + Sync {
+    /// Stores a result, all of it or nothing, once a game.
+    async fn save_result(&self, result: &GameResult) -> Result<ResultSaved, StoreError>;
+    /// At most `limit` rows after `after`, newest end first.
+    async fn games(
+        &self,
+        teacher: TeacherId,
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<GameSummary>, StoreError>;
+    /// The result as saved.
+    async fn game(&self, teacher: TeacherId, id: GameId) -> Result<Option<GameResult>, StoreError>;
+    /// Deletes a game with its players and answers, for good; false when there is none.
+    async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError>;
+}
+
+/// All of it.
+pub trait Store: AccountStore + QuizStore + GameStore + 'static {}
+
+impl<T: AccountStore + QuizStore + GameStore + 'static> Store for T {}

@@ -1,0 +1,153 @@
+//! Quizzes in SQLite.
+
+use async_trait::async_trait;
+use protocol::ids::{QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::rest::{QuizResponse, QuizSummary};
+use sqlx::sqlite::SqliteRow;
+
+use super::{SqliteStore, database, get, int, json, to_json, uint};
+use crate::store::{Inserted, PageKey, QuizChange, QuizStore, StoreError};
+
+#[async_trait]
+impl QuizStore for SqliteStore {
+    async fn quizzes(
+        &self,
+        teacher: TeacherId,
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<QuizSummary>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, title, questions, updated_ms FROM quizzes
+             WHERE teacher_id = ? AND (updated_ms, id) < (?, ?)
+             ORDER BY updated_ms DESC, id DESC LIMIT ?",
+        )
+        .bind(teacher.0)
+        .bind(after.map_or(i64::MAX, |key| int(key.at_ms)))
+        .bind(after.map_or(uuid::Uuid::max(), |key| key.id))
+        .bind(i64::from(limit))
+        .fetch_all(&self.readers)
+        .await
+        .map_err(database)?;
+        rows.iter().map(summary).collect()
+    }
+
+    async fn insert_quiz(
+        &self,
+        teacher: TeacherId,
+        quiz: &QuizResponse,
+        quizzes_max: u32,
+    ) -> Result<Inserted, StoreError> {
+        let document = to_json(&quiz.quiz, "document")?;
+        let mut tx = self.begin().await?;
+        let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM quizzes WHERE teacher_id = ?")
+            .bind(teacher.0)
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(database)?;
+        if stored >= i64::from(quizzes_max) {
+            return Ok(Inserted::Refused);
+        }
+        sqlx::query(
+            "INSERT INTO quizzes (id, teacher_id, version, title, questions, document, created_ms, updated_ms)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(quiz.id.0)
+        .bind(teacher.0)
+        .bind(i64::from(quiz.version))
+        .bind(&quiz.quiz.title)
+        .bind(count(&quiz.quiz))
+        .bind(document)
+        .bind(int(quiz.updated_ms))
+        .bind(int(quiz.updated_ms))
+        .execute(&mut *tx)
+        .await
+        .map_err(database)?;
+        tx.commit().await.map_err(database)?;
+        Ok(Inserted::Yes)
+    }
+
+    async fn quiz(&self, teacher: TeacherId, id: QuizId) -> Result<Option<QuizResponse>, StoreError> {
+        let row = sqlx::query(
+            "SELECT id, version, updated_ms, document FROM quizzes WHERE id = ? AND teacher_id = ?",
+        )
+        .bind(id.0)
+        .bind(teacher.0)
+        .fetch_optional(&self.readers)
+        .await
+        .map_err(database)?;
+        row.map(|row| full(&row)).transpose()
+    }
+
+    async fn update_quiz(
+        &self,
+        teacher: TeacherId,
+        id: QuizId,
+        version: u32,
+        quiz: &QuizDocument,
+        now_ms: u64,
+    ) -> Result<QuizChange, StoreError> {
+        let document = to_json(quiz, "document")?;
+        let mut tx = self.begin().await?;
+        let stored = sqlx::query("SELECT version FROM quizzes WHERE id = ? AND teacher_id = ?")
+            .bind(id.0)
+            .bind(teacher.0)
+            .fetch_optional(&mut *tx)
+            .await
+            .map_err(database)?;
+        let Some(stored) = stored else {
+            return Ok(QuizChange::Missing);
+        };
+        let stored: u32 = uint(&stored, "version")?;
+        if stored != version {
+            return Ok(QuizChange::Stale(stored));
+        }
+        let next = version.saturating_add(1);
+        sqlx::query(
+            "UPDATE quizzes SET version = ?, title = ?, questions = ?, document = ?, updated_ms = ? WHERE id = ?",
+        )
+        .bind(i64::from(next))
+        .bind(&quiz.title)
+        .bind(count(quiz))
+        .bind(document)
+        .bind(int(now_ms))
+        .bind(id.0)
+        .execute(&mut *tx)
+        .await
+        .map_err(database)?;
+        tx.commit().await.map_err(database)?;
+        Ok(QuizChange::Changed(next))
+    }
+
+    async fn delete_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError> {
+        let done = sqlx::query("DELETE FROM quizzes WHERE id = ? AND teacher_id = ?")
+            .bind(id.0)
+            .bind(teacher.0)
+            .execute(&self.writer)
+            .await
+            .map_err(database)?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn count(quiz: &QuizDocument) -> i64 {
+    i64::try_from(quiz.questions.len()).unwrap_or(i64::MAX)
+}
+
+fn summary(row: &SqliteRow) -> Result<QuizSummary, StoreError> {
+    Ok(QuizSummary {
+        id: QuizId(get(row, "id")?),
+        title: get(row, "title")?,
+        questions: uint(row, "questions")?,
+        updated_ms: uint(row, "updated_ms")?,
+    })
+}
+
+fn full(row: &SqliteRow) -> Result<QuizResponse, StoreError> {
+    Ok(QuizResponse {
+        id: QuizId(get(row, "id")?),
+        version: uint(row, "version")?,
+        updated_ms: uint(row, "updated_ms")?,
+        quiz: json(row, "document")?,
+    })
+}
