@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { QuizDocument } from "../src/shared/proto/protocol.ts";
-import { emptyDraft, sameContent, timeMs, timeText, toDocument, toDraft } from "../src/teacher/draft.ts";
-import { UNDO_STEPS_MAX, apply, initial, reduce } from "../src/teacher/editor.ts";
-import type { Action, EditorState } from "../src/teacher/editor.ts";
+import type { QuizDocument } from "../src/shared/proto/protocol";
+import { emptyDraft, sameContent, timeMs, timeText, toDocument, toDraft } from "../src/teacher/draft";
+import { UNDO_STEPS_MAX, apply, initial, reduce } from "../src/teacher/editor";
+import type { Action, EditorState } from "../src/teacher/editor";
 
 const WORDS = { yes: "True", no: "False" };
 

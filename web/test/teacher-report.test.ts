@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { ReportResponse } from "../src/shared/proto/protocol.ts";
-import { letter, percent, reportModel } from "../src/reports/model.ts";
+import type { ReportResponse } from "../src/shared/proto/protocol";
+import { letter, percent, reportModel } from "../src/reports/model";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 

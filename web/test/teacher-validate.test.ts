@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Question, QuizDocument } from "../src/shared/proto/protocol.ts";
-import { toDraft } from "../src/teacher/draft.ts";
-import { choiceField, choicesField, textField, validate } from "../src/teacher/validate.ts";
+import type { Question, QuizDocument } from "../src/shared/proto/protocol";
+import { toDraft } from "../src/teacher/draft";
+import { choiceField, choicesField, textField, validate } from "../src/teacher/validate";
 
 const QUESTION: Question = {
   kind: "single",

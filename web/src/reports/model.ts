@@ -8,7 +8,7 @@ import type {
   Question,
   QuestionKind,
   ReportResponse,
-} from "../shared/proto/protocol.ts";
+} from "../shared/proto/protocol";
 
 /** How a student did on one question. */
 export type Mark = "right" | "wrong" | "none";

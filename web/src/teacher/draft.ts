@@ -1,8 +1,8 @@
 // The quiz as the editor holds it: the document plus a stable key for everything that can move, and the time as typed. Keys
 // never travel; `toDocument` leaves them behind.
 
-import type { QuestionKind, QuizDocument } from "../shared/proto/protocol.ts";
-import { TIME_MS_DEFAULT } from "../shared/proto/protocol.ts";
+import type { QuestionKind, QuizDocument } from "../shared/proto/protocol";
+import { TIME_MS_DEFAULT } from "../shared/proto/protocol";
 
 export interface DraftChoice {
   key: number;

@@ -1,10 +1,10 @@
 // The editor's state machine: every edit is an action, `reduce` is pure, and undo goes back through whole drafts. A run of
 // keystrokes in one field is one step. Saving and its conflicts live in the view.
 
-import type { QuestionKind } from "../shared/proto/protocol.ts";
-import { CHOICES_MAX, CHOICES_MIN, QUESTIONS_MAX } from "../shared/proto/protocol.ts";
-import type { Draft, DraftChoice, DraftQuestion, TrueFalseWords } from "./draft.ts";
-import { newQuestion } from "./draft.ts";
+import type { QuestionKind } from "../shared/proto/protocol";
+import { CHOICES_MAX, CHOICES_MIN, QUESTIONS_MAX } from "../shared/proto/protocol";
+import type { Draft, DraftChoice, DraftQuestion, TrueFalseWords } from "./draft";
+import { newQuestion } from "./draft";
 
 /** Steps that can be undone. A draft shares its unchanged parts with the next one, so a step costs little. */
 export const UNDO_STEPS_MAX = 100;
@@ -43,12 +43,12 @@ export function reduce(state: EditorState, action: Action): EditorState {
     case "load":
       return initial(action.draft);
     case "undo": {
-      const draft = state.past.at(-1);
+      const draft = state.past[state.past.length - 1];
       if (!draft) return state;
       return { draft, past: state.past.slice(0, -1), future: [...state.future, state.draft], typing: "" };
     }
     case "redo": {
-      const draft = state.future.at(-1);
+      const draft = state.future[state.future.length - 1];
       if (!draft) return state;
       return { draft, past: [...state.past, state.draft], future: state.future.slice(0, -1), typing: "" };
     }

@@ -9,7 +9,8 @@ export type Route =
   | { view: "signup" };
 
 export function parseRoute(hash: string): Route {
-  const [view, id] = hash.replace(/^#?\/?/, "").split("/");
+  const [path = ""] = hash.replace(/^#?\/?/, "").split("?");
+  const [view, id] = path.split("/");
   switch (view) {
     case "quiz":
       return { view: "quiz", id: !id || id === "new" ? undefined : decode(id) };
@@ -34,4 +35,14 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+/**
+ * Where to go after signing in: `#/signin?next=/report%3Fgame%3D…`. Only our own pages are followed, whoever made the link.
+ */
+export function nextAddress(hash: string): string | undefined {
+  const at = hash.indexOf("?");
+  if (at < 0) return undefined;
+  const next = new URLSearchParams(hash.slice(at + 1)).get("next");
+  return next && /^\/(report|host)\?[\w=&-]*$/.test(next) ? next : undefined;
 }

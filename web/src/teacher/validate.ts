@@ -10,10 +10,10 @@ import {
   TIME_MS_MAX,
   TIME_MS_MIN,
   TITLE_CHARS_MAX,
-} from "../shared/proto/protocol.ts";
-import { charCount, trimSpace } from "./bounds.ts";
-import type { Draft, DraftQuestion } from "./draft.ts";
-import { timeMs } from "./draft.ts";
+} from "../shared/proto/protocol";
+import { charCount, trimSpace } from "./bounds";
+import type { Draft, DraftQuestion } from "./draft";
+import { timeMs } from "./draft";
 
 /** Which bound is broken. */
 export type IssueCode =

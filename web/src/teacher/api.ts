@@ -1,0 +1,65 @@
+// The calls of the teacher's pages, one function each. Who is signed in and how a call is repeated after a refresh is the
+// session's business; what a refusal means to the teacher is the view's.
+
+import type {
+  GameSummary,
+  ImportResponse,
+  Page,
+  QuizDocument,
+  QuizResponse,
+  QuizSummary,
+  ReportResponse,
+} from "../shared/proto/protocol";
+import { authorized } from "./session";
+
+/** Rows of a list asked for at a time: one screen of a laptop. */
+export const PAGE_ROWS = 24;
+
+function query(after: string | undefined): string {
+  const params = new URLSearchParams({ limit: String(PAGE_ROWS) });
+  if (after !== undefined) params.set("after", after);
+  return params.toString();
+}
+
+export function listQuizzes(after?: string): Promise<Page<QuizSummary>> {
+  return authorized(`/store/quizzes?${query(after)}`);
+}
+
+export function readQuiz(id: string): Promise<QuizResponse> {
+  return authorized(`/store/quizzes/${encodeURIComponent(id)}`);
+}
+
+export function createQuiz(quiz: QuizDocument): Promise<QuizResponse> {
+  return authorized("/store/quizzes", { method: "POST", body: quiz });
+}
+
+/** Saves over `version`; refused with 412 when somebody saved in between. */
+export function saveQuiz(id: string, version: number, quiz: QuizDocument): Promise<QuizResponse> {
+  const headers = { "If-Match": `"${version}"` };
+  return authorized(`/store/quizzes/${encodeURIComponent(id)}`, { method: "PUT", body: quiz, headers });
+}
+
+export function deleteQuiz(id: string): Promise<void> {
+  return authorized(`/store/quizzes/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+export function importFile(file: File): Promise<ImportResponse> {
+  const filename = new URLSearchParams({ filename: file.name });
+  return authorized(`/store/quizzes/import?${filename}`, {
+    method: "POST",
+    body: file,
+    type: "application/octet-stream",
+  });
+}
+
+export function listGames(after?: string): Promise<Page<GameSummary>> {
+  return authorized(`/store/games?${query(after)}`);
+}
+
+export function deleteGame(id: string): Promise<void> {
+  return authorized(`/store/games/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+export function readReport(id: string): Promise<ReportResponse> {
+  return authorized(`/store/games/${encodeURIComponent(id)}/report`);
+}
