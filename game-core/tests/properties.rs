@@ -53,7 +53,7 @@ fn play(
 }
 
 proptest! {
-    #![proptest_config(config(192))]
+    #![proptest_config(config(128))]
 
     #[test]
     fn a_refusal_changes_nothing_and_the_journal_gives_the_same_game(plan in plan()) {

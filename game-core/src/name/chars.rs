@@ -31,8 +31,8 @@ pub(super) fn is_ignorable(c: char) -> bool {
     )
 }
 
-/// Tells, character after character, which ones of a name a reader sees. Tags are ignorable but for those after a black flag,
-/// where they alone tell England from Scotland.
+/// Tells, character after character, which ones of a name a reader sees. Tags are ignorable, except after a black flag, where
+/// they alone tell England from Scotland.
 pub(super) fn seen() -> impl FnMut(&char) -> bool {
     let mut in_flag = false;
     move |&c| {

@@ -213,7 +213,8 @@ impl Books {
             player.answers.iter().map(|answer| answer.points).sum::<u32>()
         );
         prop_assert_eq!(u32::from(player.streak), self.streak(player.id));
-        prop_assert!(!player.kicked && !(player.left && player.present));
+        prop_assert!(!player.kicked, "removed, yet in the roster");
+        prop_assert!(!(player.left && player.present));
         for answer in &player.answers {
             let entry = self.answers.get(&(player.id, answer.question));
             prop_assert_eq!(entry, Some(&(answer.choices, Millis::from(answer.elapsed_ms))));

@@ -317,15 +317,28 @@ fn wild_what() -> impl Strategy<Value = What> {
 }
 
 fn who() -> impl Strategy<Value = Who> {
-    prop_oneof![30 => (0..8_usize).prop_map(Who::Known), 1 => any::<u32>().prop_map(Who::Any), 1 => Just(Who::Any(0))]
+    prop_oneof![
+        30 => (0..8_usize).prop_map(Who::Known),
+        1 => any::<u32>().prop_map(Who::Any),
+        1 => Just(Who::Any(0)),
+    ]
 }
 
 fn which() -> impl Strategy<Value = Which> {
-    prop_oneof![12 => Just(Which::Current), 1 => (0..4_u16).prop_map(Which::Other), 1 => any::<u16>().prop_map(Which::Other)]
+    prop_oneof![
+        12 => Just(Which::Current),
+        1 => (0..4_u16).prop_map(Which::Other),
+        1 => any::<u16>().prop_map(Which::Other),
+    ]
 }
 
 fn pick() -> impl Strategy<Value = Pick> {
-    prop_oneof![4 => (0..4_u8).prop_map(Pick::One), 4 => Just(Pick::Correct), 2 => Just(Pick::Again), 1 => any::<u16>().prop_map(Pick::Bits)]
+    prop_oneof![
+        4 => (0..4_u8).prop_map(Pick::One),
+        4 => Just(Pick::Correct),
+        2 => Just(Pick::Again),
+        1 => any::<u16>().prop_map(Pick::Bits),
+    ]
 }
 
 fn name() -> impl Strategy<Value = String> {
