@@ -7,6 +7,7 @@ mod finding;
 mod functions;
 mod graph;
 mod layout;
+mod links;
 mod locks;
 mod prints;
 mod sizes;
@@ -46,6 +47,7 @@ fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let mut sizes = sizes::Sizes::default();
     for file in tree.files() {
         words::check(file, &mut findings);
+        links::check(tree.root(), file, &mut findings);
         match file.kind() {
             Kind::Rust => match RustSource::parse(file) {
                 Ok(source) => {
