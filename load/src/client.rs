@@ -1,0 +1,22 @@
+//! Simulated clients: the socket, the WebSocket codec, players, hosts, and the one loop that drives them all.
+//!
+//! Footprint is the point: a player is a socket, a codec without a buffer and about a hundred bytes of state. All sockets
+//! share one read buffer and one thread; a second thread, the pacer, only says when something is due. What they do is
+//! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
+
+pub mod codec;
+mod engine;
+mod host;
+mod http;
+mod link;
+mod pacer;
+mod player;
+mod world;
+
+pub use engine::{Conn, Engine, EngineError, Role};
+pub use host::{Host, HostPlace, Reveal};
+pub use http::{Http, HttpError, Response, Target, TargetError};
+pub use link::LinkError;
+pub use pacer::{Due, Task};
+pub use player::{Final, Player};
+pub use world::{Class, Click, Effects, Traffic, World};

@@ -1,0 +1,344 @@
+//! The loop that drives all sockets of a run on one thread.
+//!
+//! It owns the poller, the shared read buffer and the connections; what they say is decided by [`Player`] and [`Host`].
+//! Messages of a socket are handled where they were read, so nothing queues between a socket and its player.
+
+use std::io;
+use std::time::Duration;
+
+use mio::{Events, Interest, Poll, Token, Waker};
+use thiserror::Error;
+
+use super::host::Host;
+use super::http::Target;
+use super::link::{Link, LinkError, LinkEvent};
+use super::pacer::{Due, Pacer, Task};
+use super::player::Player;
+use super::world::{Class, Effects, World};
+use crate::measure::FaultKind;
+use crate::plan::Plan;
+use crate::sys::clock::{self, Stamp};
+use crate::sys::{index, small};
+
+/// Read buffer shared by all sockets; a frame to a player has 300 bytes, a host's `sync` of 500 players 30 KB.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// Events taken from the poller at once.
+const EVENTS_MAX: usize = 1_024;
+/// The condition of [`Engine::run_until`] is looked at least this often, in milliseconds.
+const LOOK_MS: u64 = 20;
+/// The pacer's wake-ups; connections count from 0.
+const WAKE: Token = Token(usize::MAX);
+
+/// Why a run cannot begin or go on.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The poller cannot be made or asked.
+    #[error("poller failed")]
+    Poll(#[source] io::Error),
+    /// The pacer's thread cannot be started.
+    #[error("pacer failed")]
+    Pacer(#[source] io::Error),
+}
+
+/// Who is at a connection.
+#[derive(Debug)]
+pub enum Role {
+    /// A student.
+    Player(Player),
+    /// A teacher. Boxed, because there is one for hundreds of students.
+    Host(Box<Host>),
+}
+
+/// A connection, open or not.
+#[derive(Debug)]
+pub struct Conn {
+    /// Who is at it.
+    pub role: Role,
+    link: Option<Link>,
+}
+
+/// The loop and everything it drives.
+#[derive(Debug)]
+pub struct Engine {
+    /// What the clients share.
+    pub world: World,
+    conns: Vec<Conn>,
+    target: Target,
+    poll: Poll,
+    events: Events,
+    pacer: Pacer,
+    buffer: Vec<u8>,
+    effects: Effects,
+    fired: Vec<Due>,
+}
+
+impl Engine {
+    /// An engine for `plan` against the servers at `target`.
+    ///
+    /// # Errors
+    /// No poller, or no thread for the pacer.
+    pub fn new(plan: Plan, target: Target) -> Result<Self, EngineError> {
+        let poll = Poll::new().map_err(EngineError::Poll)?;
+        let waker = Waker::new(poll.registry(), WAKE).map_err(EngineError::Poll)?;
+        Ok(Self {
+            world: World::new(plan),
+            conns: Vec::new(),
+            target,
+            poll,
+            events: Events::with_capacity(EVENTS_MAX),
+            pacer: Pacer::start(waker).map_err(EngineError::Pacer)?,
+            buffer: vec![0; READ_BUFFER_BYTES],
+            effects: Effects::default(),
+            fired: Vec::new(),
+        })
+    }
+
+    /// Adds the plan's next class, whose game has `code`; its index.
+    pub fn add_class(&mut self, code: &str) -> u32 {
+        let request = super::link::request(&self.target.host, code);
+        let number = small(self.world.classes.len());
+        self.world
+            .classes
+            .push(Class::new(number, self.world.plan.questions, request));
+        number
+    }
+
+    /// Adds a host that connects at `at`; its connection.
+    pub fn add_host(&mut self, class: u32, token: String, at: Stamp) -> u32 {
+        self.add(Role::Host(Box::new(Host::new(class, token))), at)
+    }
+
+    /// Adds a player that connects at `at`; its connection.
+    pub fn add_player(&mut self, class: u32, student: u32, at: Stamp) -> u32 {
+        self.add(Role::Player(Player::new(class, student, at)), at)
+    }
+
+    fn add(&mut self, role: Role, at: Stamp) -> u32 {
+        let conn = small(self.conns.len());
+        self.conns.push(Conn { role, link: None });
+        self.schedule(Due {
+            at,
+            conn,
+            task: Task::Connect,
+        });
+        conn
+    }
+
+    /// Schedules a task.
+    pub fn schedule(&mut self, due: Due) {
+        self.effects.due.push(due);
+        self.pacer.schedule(&mut self.effects.due);
+    }
+
+    /// All connections, in the order of adding.
+    #[must_use]
+    pub fn conns(&self) -> &[Conn] {
+        &self.conns
+    }
+
+    /// All players, in the order of adding.
+    pub fn players(&self) -> impl Iterator<Item = &Player> {
+        self.conns.iter().filter_map(|conn| match &conn.role {
+            Role::Player(player) => Some(player),
+            Role::Host(_) => None,
+        })
+    }
+
+    /// The host at a connection; none when a player is there.
+    #[must_use]
+    pub fn host(&self, conn: u32) -> Option<&Host> {
+        match &self.conns.get(index(conn))?.role {
+            Role::Host(host) => Some(host),
+            Role::Player(_) => None,
+        }
+    }
+
+    /// Sockets that are open, or being opened.
+    #[must_use]
+    pub fn open_sockets(&self) -> usize {
+        self.conns.iter().filter(|conn| conn.link.is_some()).count()
+    }
+
+    /// Runs until `done` says so, at most until `limit`; whether it did.
+    ///
+    /// # Errors
+    /// The poller failed.
+    pub fn run_until(
+        &mut self,
+        limit: Stamp,
+        mut done: impl FnMut(&Self) -> bool,
+    ) -> Result<bool, EngineError> {
+        loop {
+            if done(self) {
+                return Ok(true);
+            }
+            let now = clock::now();
+            if now >= limit {
+                return Ok(false);
+            }
+            // One look serves at most one round of the poller, or many within LOOK_MS.
+            let look_at = limit.min(now.plus_ms(LOOK_MS));
+            while clock::now() < look_at {
+                self.turn(look_at)?;
+            }
+        }
+    }
+
+    /// One round: waits for sockets and the pacer, at most until `limit`, and serves them.
+    fn turn(&mut self, limit: Stamp) -> Result<(), EngineError> {
+        let wait = limit.until(clock::now()).max(Duration::from_millis(1));
+        match self.poll.poll(&mut self.events, Some(wait)) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(e) => return Err(EngineError::Poll(e)),
+        }
+        let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        for event in &events {
+            if event.token() != WAKE {
+                self.serve(event);
+            }
+        }
+        self.events = events;
+        self.take_up_tasks();
+        self.pacer.schedule(&mut self.effects.due);
+        Ok(())
+    }
+
+    fn take_up_tasks(&mut self) {
+        let mut fired = std::mem::take(&mut self.fired);
+        self.pacer.take_fired(&mut fired);
+        for due in fired.drain(..) {
+            let now = clock::now();
+            self.world.tally.lateness.record(now.since(due.at));
+            if due.task == Task::Connect {
+                self.connect(due.conn);
+            } else {
+                self.act(now, due);
+            }
+        }
+        self.fired = fired;
+    }
+
+    fn connect(&mut self, number: u32) {
+        let Some(conn) = self.conns.get_mut(index(number)) else {
+            return;
+        };
+        let opened = Link::connect(self.target.address).and_then(|mut link| {
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            let token = Token(index(number));
+            self.poll
+                .registry()
+                .register(link.stream_mut(), token, interest)
+                .map_err(LinkError::Connect)?;
+            Ok(link)
+        });
+        match opened {
+            Ok(link) => conn.link = Some(link),
+            Err(error) => conn.gone(&error, &mut self.world),
+        }
+    }
+
+    fn act(&mut self, now: Stamp, due: Due) {
+        let Some(conn) = self.conns.get_mut(index(due.conn)) else {
+            return;
+        };
+        if conn.link.is_none() {
+            return;
+        }
+        self.effects.conn = due.conn;
+        match &mut conn.role {
+            Role::Player(player) => player.on_due(now, due.task, &mut self.world, &mut self.effects),
+            Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
+        }
+        conn.flush(&mut self.world, &mut self.effects);
+    }
+
+    fn serve(&mut self, event: &mio::event::Event) {
+        let number = event.token().0;
+        let Self {
+            conns,
+            world,
+            buffer,
+            effects,
+            ..
+        } = self;
+        let Some(conn) = conns.get_mut(number) else { return };
+        let Some(link) = conn.link.as_mut() else { return };
+        effects.conn = small(number);
+        let class = conn.role.class();
+        let mut outcome = Ok(());
+        if event.is_writable() {
+            let request = world.classes.get(index(class)).map_or(&[][..], |c| &c.request);
+            outcome = link.on_writable(request);
+        }
+        if outcome.is_ok() && (event.is_readable() || event.is_read_closed() || event.is_error()) {
+            let role = &mut conn.role;
+            outcome = link.on_readable(buffer, event.is_read_closed(), |event| {
+                role.on_event(clock::now(), &event, world, effects);
+            });
+        }
+        let received = std::mem::take(&mut link.received_bytes);
+        if let (Role::Player(_), Some(class)) = (&conn.role, world.classes.get_mut(index(class))) {
+            class.traffic.wire_bytes += received;
+        }
+        match outcome {
+            Ok(()) => conn.flush(world, effects),
+            Err(error) => {
+                effects.frames.clear();
+                conn.gone(&error, world);
+            }
+        }
+    }
+}
+
+impl Role {
+    const fn class(&self) -> u32 {
+        match self {
+            Self::Player(player) => player.class(),
+            Self::Host(host) => host.class(),
+        }
+    }
+
+    fn on_event(&mut self, now: Stamp, event: &LinkEvent<'_>, world: &mut World, effects: &mut Effects) {
+        match (self, event) {
+            (Self::Player(player), LinkEvent::Open) => player.on_open(effects),
+            (Self::Player(player), LinkEvent::Message(m)) => player.on_message(now, m, world, effects),
+            (Self::Host(host), LinkEvent::Open) => host.on_open(effects),
+            (Self::Host(host), LinkEvent::Message(m)) => host.on_message(now, m, world, effects),
+        }
+    }
+}
+
+impl Conn {
+    fn flush(&mut self, world: &mut World, effects: &mut Effects) {
+        if effects.frames.is_empty() {
+            return;
+        }
+        let outcome = self
+            .link
+            .as_mut()
+            .map_or(Ok(()), |link| link.write(&effects.frames));
+        effects.frames.clear();
+        if let Err(error) = outcome {
+            self.gone(&error, world);
+        }
+    }
+
+    fn gone(&mut self, error: &LinkError, world: &mut World) {
+        self.link = None;
+        let kind = match error {
+            LinkError::Connect(_) => FaultKind::Connect,
+            LinkError::Refused(_) | LinkError::Handshake(_) => FaultKind::Handshake,
+            LinkError::Broken(_) | LinkError::Ended | LinkError::Stuck => FaultKind::Lost,
+            LinkError::Codec(_) => FaultKind::Framing,
+        };
+        let why = match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        };
+        match &mut self.role {
+            Role::Player(player) => player.on_gone(kind, &why, world),
+            Role::Host(host) => host.on_gone(kind, &why, world),
+        }
+    }
+}

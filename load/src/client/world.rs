@@ -1,0 +1,159 @@
+//! What the clients of a run share: the plan, the classes, the tally; and what a client asks the engine to do.
+
+use serde::Serialize;
+
+use super::codec::{self, Opcode};
+use super::pacer::{Due, Task};
+use crate::measure::Tally;
+use crate::plan::{self, Plan};
+use crate::sys::clock::Stamp;
+use crate::wire::ToServer;
+
+/// Bytes and frames that the players of a class received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Traffic {
+    /// Payload of text messages, in bytes.
+    pub payload_bytes: u64,
+    /// Everything read from the sockets, handshake and frame headers included, in bytes.
+    pub wire_bytes: u64,
+    /// Text messages.
+    pub frames: u64,
+}
+
+/// A host's click that opened a question, and how it spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Click {
+    /// When it was sent.
+    pub at: Stamp,
+    /// Phones that have the question.
+    pub phones: u32,
+    /// From the click to the last of them, in microseconds.
+    pub last_us: u64,
+}
+
+/// One class and its game.
+#[derive(Debug)]
+pub struct Class {
+    /// Index in the plan.
+    pub number: u32,
+    /// The handshake that opens a socket of this game.
+    pub request: Vec<u8>,
+    /// What its players received.
+    pub traffic: Traffic,
+    /// Clicks by question, the first question's at 0.
+    pub clicks: Vec<Click>,
+    /// Players that were welcomed.
+    pub joined: u32,
+    /// Players that have seen the final places.
+    pub over: u32,
+    /// Players told that the game ended, whose socket was then closed as the protocol says.
+    pub ended: u32,
+    /// Sockets of players that are gone, for whatever reason.
+    pub gone: u32,
+}
+
+impl Class {
+    /// A class whose game is reached by `request`.
+    #[must_use]
+    pub fn new(number: u32, questions: u16, request: Vec<u8>) -> Self {
+        Self {
+            number,
+            request,
+            traffic: Traffic::default(),
+            clicks: vec![Click::default(); usize::from(questions)],
+            joined: 0,
+            over: 0,
+            ended: 0,
+            gone: 0,
+        }
+    }
+
+    /// The click of question `q` (from 1).
+    pub fn click_mut(&mut self, q: u16) -> Option<&mut Click> {
+        self.clicks.get_mut(usize::from(q).checked_sub(1)?)
+    }
+}
+
+/// The shared state of a run.
+#[derive(Debug)]
+pub struct World {
+    /// What everybody will do.
+    pub plan: Plan,
+    /// The classes, in the plan's order.
+    pub classes: Vec<Class>,
+    /// What was measured.
+    pub tally: Tally,
+    /// Stems of the questions, so that a phone's question is compared with the quiz.
+    pub stems: Vec<String>,
+}
+
+impl World {
+    /// A world for `plan`, without classes.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        let stems = (1..=plan.questions).map(plan::reference_stem).collect();
+        Self {
+            plan,
+            classes: Vec::new(),
+            tally: Tally::default(),
+            stems,
+        }
+    }
+
+    /// The stem of question `q` (from 1).
+    #[must_use]
+    pub fn stem(&self, q: u16) -> Option<&str> {
+        self.stems.get(usize::from(q).checked_sub(1)?).map(String::as_str)
+    }
+}
+
+/// What a client asks for: frames to send on its own socket, tasks for later, the end of its socket.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Encoded frames.
+    pub(super) frames: Vec<u8>,
+    /// Tasks.
+    pub(super) due: Vec<Due>,
+    /// The connection that is being served.
+    pub(super) conn: u32,
+    json: Vec<u8>,
+    mask: u32,
+}
+
+impl Effects {
+    /// Sends a frame.
+    pub fn send(&mut self, frame: ToServer<'_>) {
+        self.json.clear();
+        // Plain data into a vector: the only error would be a map with other keys than strings.
+        if serde_json::to_writer(&mut self.json, &frame).is_ok() {
+            let mask = self.next_mask();
+            codec::encode(&mut self.frames, Opcode::Text, &self.json, mask);
+        }
+    }
+
+    /// Answers a ping.
+    pub fn pong(&mut self, payload: &[u8]) {
+        let mask = self.next_mask();
+        codec::encode(&mut self.frames, Opcode::Pong, payload, mask);
+    }
+
+    /// Answers a close.
+    pub fn close(&mut self) {
+        let mask = self.next_mask();
+        codec::encode(&mut self.frames, Opcode::Close, &1_000u16.to_be_bytes(), mask);
+    }
+
+    /// Does `task` on this connection at `at`.
+    pub fn schedule(&mut self, at: Stamp, task: Task) {
+        self.due.push(Due {
+            at,
+            conn: self.conn,
+            task,
+        });
+    }
+
+    const fn next_mask(&mut self) -> u32 {
+        self.mask = self.mask.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.mask
+    }
+}

@@ -1,0 +1,132 @@
+//! Faults seen during a run: counted by kind, with a few examples in words.
+
+use std::collections::BTreeMap;
+
+/// Examples kept, enough to see a pattern; the counts are complete.
+const EXAMPLES_MAX: usize = 20;
+
+/// What went wrong at a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// A socket could not be opened.
+    Connect,
+    /// The handshake was refused or broken.
+    Handshake,
+    /// A socket ended before the game did.
+    Lost,
+    /// The framing was broken.
+    Framing,
+    /// A frame is not JSON or lacks a field it must have.
+    Malformed,
+    /// A join was refused.
+    JoinRefused,
+    /// A frame other than an answer was refused.
+    Refused,
+    /// A sequence number is missing.
+    Gap,
+    /// A sequence number came twice.
+    Duplicate,
+    /// A sequence number came before any state.
+    Unverified,
+    /// A question differs from the quiz.
+    WrongQuestion,
+    /// A frame to a player carries a solution before its time, or other players' data.
+    Leak,
+    /// An outcome contradicts what the player did or the points before.
+    WrongOutcome,
+    /// An ack that belongs to no answer.
+    StrayAck,
+    /// A name differs from the one joined with.
+    WrongName,
+}
+
+impl FaultKind {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Handshake => "handshake",
+            Self::Lost => "lost",
+            Self::Framing => "framing",
+            Self::Malformed => "malformed",
+            Self::JoinRefused => "join_refused",
+            Self::Refused => "refused",
+            Self::Gap => "gap",
+            Self::Duplicate => "duplicate",
+            Self::Unverified => "unverified",
+            Self::WrongQuestion => "wrong_question",
+            Self::Leak => "leak",
+            Self::WrongOutcome => "wrong_outcome",
+            Self::StrayAck => "stray_ack",
+            Self::WrongName => "wrong_name",
+        }
+    }
+}
+
+/// Counts and examples.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    counts: BTreeMap<FaultKind, u64>,
+    examples: Vec<String>,
+}
+
+impl Faults {
+    /// Counts one; `describe` is only asked while examples are wanted.
+    pub fn add(&mut self, kind: FaultKind, describe: impl FnOnce() -> String) {
+        *self.counts.entry(kind).or_insert(0) += 1;
+        if self.examples.len() < EXAMPLES_MAX {
+            self.examples.push(format!("{}: {}", kind.name(), describe()));
+        }
+    }
+
+    /// How many of a kind.
+    #[must_use]
+    pub fn count(&self, kind: FaultKind) -> u64 {
+        self.counts.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// How many of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Counts by kind, in the order of the kinds.
+    pub fn counts(&self) -> impl Iterator<Item = (FaultKind, u64)> + '_ {
+        self.counts.iter().map(|(&kind, &count)| (kind, count))
+    }
+
+    /// The first examples.
+    #[must_use]
+    pub fn examples(&self) -> &[String] {
+        &self.examples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_complete_and_examples_are_few() {
+        let mut faults = Faults::default();
+        for i in 0..100 {
+            faults.add(FaultKind::Gap, || format!("player {i}"));
+        }
+        faults.add(FaultKind::Leak, || "never described".to_owned());
+        assert_eq!(
+            (
+                faults.count(FaultKind::Gap),
+                faults.total(),
+                faults.examples().len()
+            ),
+            (100, 101, 20)
+        );
+        assert_eq!(faults.examples()[0], "gap: player 0");
+        assert_eq!(
+            faults.counts().map(|(k, _)| k.name()).collect::<Vec<_>>(),
+            ["gap", "leak"]
+        );
+    }
+}

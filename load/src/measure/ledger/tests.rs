@@ -1,0 +1,207 @@
+//! Every fault that a server can make with answers is counted once, and none is seen where there is none.
+
+use super::*;
+use crate::wire::AnswerRow;
+
+const RULE: Rule = Rule {
+    correct: 2,
+    time_ms: 20_000,
+};
+
+/// Player `player` answers `q`: clicked at 0, seen after 3 ms, sent after 1003 ms, acked after 1008 ms.
+fn sent(player: u32, q: u16, choice: u8) -> Sent {
+    Sent {
+        class: 0,
+        player,
+        q,
+        choice,
+        clicked_at: Stamp(0),
+        seen_at: Stamp(3_000),
+        sent_at: Stamp(1_003_000),
+        fate: Fate::Acked {
+            at: Stamp(1_008_000),
+            saved: true,
+        },
+        told_points: None,
+    }
+}
+
+/// What a right server saves for it.
+fn saved(q: u16, choice: u8) -> AnswerRow {
+    let correct = choice == RULE.correct;
+    AnswerRow {
+        q,
+        choices: vec![choice],
+        elapsed_ms: 1_002,
+        correct,
+        points: points(correct, 1_002, 20_000),
+    }
+}
+
+fn player(id: u32, answers: Vec<AnswerRow>) -> PlayerRow {
+    PlayerRow {
+        id,
+        name: format!("P{id}"),
+        rank: 1,
+        total: 0,
+        answers,
+    }
+}
+
+fn ledger() -> Ledger {
+    let mut ledger = Ledger::default();
+    for (id, q, choice) in [(1, 1, 2), (1, 2, 0), (2, 1, 2)] {
+        ledger.enter(sent(id, q, choice));
+    }
+    ledger
+}
+
+fn right() -> Vec<PlayerRow> {
+    vec![
+        player(1, vec![saved(1, 2), saved(2, 0)]),
+        player(2, vec![saved(1, 2)]),
+    ]
+}
+
+fn reckon(ledger: &Ledger, saved: &[PlayerRow]) -> Reckoning {
+    ledger.reckon(0, saved, |_| RULE)
+}
+
+fn clean() -> Reckoning {
+    Reckoning {
+        sent: 3,
+        acked: 3,
+        ..Reckoning::default()
+    }
+}
+
+#[test]
+fn a_right_server_has_no_fault() {
+    assert_eq!(reckon(&ledger(), &right()), clean());
+}
+
+#[test]
+fn each_fault_is_counted_once() {
+    let mut lost = right();
+    lost[0].answers.remove(1);
+    assert_eq!(reckon(&ledger(), &lost), Reckoning { lost: 1, ..clean() });
+
+    let mut phantom = right();
+    phantom[1].answers.push(saved(2, 1));
+    assert_eq!(
+        reckon(&ledger(), &phantom),
+        Reckoning {
+            phantom: 1,
+            ..clean()
+        }
+    );
+
+    let mut doubled = right();
+    doubled[1].answers.push(saved(1, 2));
+    assert_eq!(
+        reckon(&ledger(), &doubled),
+        Reckoning {
+            doubled: 1,
+            ..clean()
+        }
+    );
+
+    let mut wrong_score = right();
+    wrong_score[1].answers[0].points += 1;
+    assert_eq!(
+        reckon(&ledger(), &wrong_score),
+        Reckoning {
+            wrong_score: 1,
+            ..clean()
+        }
+    );
+
+    let mut wrong_choice = right();
+    wrong_choice[0].answers[1].choices = vec![1];
+    assert_eq!(
+        reckon(&ledger(), &wrong_choice),
+        Reckoning {
+            wrong_choice: 1,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn a_time_outside_the_stamps_is_a_fault() {
+    for (elapsed_ms, wrong_time) in [(997, 1), (998, 0), (1_010, 0), (1_011, 1)] {
+        let mut saved = right();
+        saved[1].answers[0].elapsed_ms = elapsed_ms;
+        saved[1].answers[0].points = points(true, elapsed_ms, 20_000);
+        assert_eq!(
+            reckon(&ledger(), &saved),
+            Reckoning {
+                wrong_time,
+                ..clean()
+            },
+            "{elapsed_ms} ms"
+        );
+    }
+}
+
+#[test]
+fn an_answer_without_ack_or_refusal_is_unsettled() {
+    let mut ledger = ledger();
+    ledger.row_mut(1).expect("row").fate = Fate::Open;
+    assert_eq!(ledger.unsettled(), 1);
+    // Saved all the same: a lost ack is no lost answer.
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            unsettled: 1,
+            acked: 2,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn a_refused_answer_must_not_be_saved() {
+    let mut ledger = ledger();
+    ledger.row_mut(1).expect("row").fate = Fate::Refused {
+        code: "too_late".into(),
+    };
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            refused: 1,
+            acked: 2,
+            phantom: 1,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn points_told_to_the_phone_are_compared() {
+    let mut ledger = ledger();
+    ledger.row_mut(0).expect("row").told_points = Some(points(true, 1_002, 20_000));
+    assert_eq!(reckon(&ledger, &right()), clean());
+    ledger.row_mut(2).expect("row").told_points = Some(1_000);
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            wrong_score: 1,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn other_classes_do_not_count() {
+    let mut ledger = ledger();
+    ledger.enter(Sent {
+        class: 1,
+        ..sent(1, 1, 2)
+    });
+    assert_eq!(reckon(&ledger, &right()), clean());
+    assert_eq!(
+        (ledger.find(1, 1, 1), ledger.find(0, 2, 1), ledger.find(0, 9, 1)),
+        (Some(3), Some(2), None)
+    );
+}

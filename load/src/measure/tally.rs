@@ -1,0 +1,28 @@
+//! Everything a run measures, in one place that players and hosts write to.
+
+use super::faults::Faults;
+use super::histogram::Micros;
+use super::ledger::Ledger;
+
+/// Times, faults and answers of a run.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// From the moment a join was due to its `welcome`.
+    pub join: Micros,
+    /// From the host's click to the question at a phone.
+    pub fan_out: Micros,
+    /// From the moment an answer was sent to its ack.
+    pub ack: Micros,
+    /// From the moment a task was due to the moment the harness took it up: the generator's own delay.
+    pub lateness: Micros,
+    /// What went wrong.
+    pub faults: Faults,
+    /// All answers.
+    pub ledger: Ledger,
+    /// Planned answers that were not sent because the question had closed before.
+    pub too_late_to_send: u64,
+    /// Application pongs received, each with the head of the sequence that the client has, too.
+    pub pongs: u64,
+    /// Messages received by players and hosts.
+    pub messages: u64,
+}

@@ -1,0 +1,79 @@
+//! The harness's only clock. Everything is measured in microseconds since the process's first look at it, on one
+//! monotonic clock, so that stamps of all players and hosts compare.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+static START: OnceLock<Instant> = OnceLock::new();
+
+/// A point in time, in microseconds since the process's first look at the clock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Stamp(pub u64);
+
+/// Now.
+#[must_use]
+#[allow(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
+pub fn now() -> Stamp {
+    let start = *START.get_or_init(Instant::now);
+    Stamp(micros(start.elapsed()))
+}
+
+/// Wall clock in Unix milliseconds: names runs and dates results, never measures.
+#[must_use]
+#[allow(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
+pub fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl Stamp {
+    /// This point plus `ms` milliseconds.
+    #[must_use]
+    pub const fn plus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms.saturating_mul(1_000)))
+    }
+
+    /// This point plus `us` microseconds.
+    #[must_use]
+    pub const fn plus_us(self, us: u64) -> Self {
+        Self(self.0.saturating_add(us))
+    }
+
+    /// Microseconds from `earlier` to this point; 0 when `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Time until this point as seen from `now`; zero when it has passed.
+    #[must_use]
+    pub const fn until(self, now: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(now.0))
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03} s", self.0 / 1_000_000, self.0 / 1_000 % 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_add_and_compare() {
+        let a = Stamp(1_500);
+        assert_eq!(a.plus_ms(2), Stamp(3_500));
+        assert_eq!(a.plus_us(2).since(a), 2);
+        assert_eq!(a.since(a.plus_ms(1)), 0);
+        assert_eq!(a.plus_ms(1).until(a), Duration::from_millis(1));
+        assert!(now() <= now());
+    }
+}
