@@ -1,1 +1,30 @@
-//! Placeholder.
+//! The game server: one task per live game, one per socket, an append-first journal between a change and its frames.
+//!
+//! [`GameServer`] is what a main puts together: its [`router`](GameServer::router) goes under `/game`. The rules are
+//! `game-core`'s, the wire is `protocol`'s; the API is behind [`Backoffice`], the journal's store behind [`GameLog`].
+
+mod actor;
+mod admission;
+mod ambient;
+mod backoffice;
+mod config;
+mod convert;
+mod facts;
+mod frames;
+mod http;
+mod journal;
+mod outcome;
+mod problem;
+mod registry;
+mod results;
+mod server;
+mod session;
+mod tokens;
+
+pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
+pub use config::Config;
+pub use journal::{
+    DecodeError, FORMAT_VERSION, GameLog, LogError, LogFuture, MemoryLog, Record, RecordNumber,
+};
+pub use server::{Counts, GameServer};
+pub use tokens::{Keys, KeysError, SECRET_BYTES_MIN};

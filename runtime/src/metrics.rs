@@ -48,6 +48,18 @@ table!(
         ConnectionsAcceptedTotal = "homeroom_http_connections_accepted_total" "Client connections accepted.";
         ConnectionsRefusedTotal = "homeroom_http_connections_refused_total" "Client connections refused because the process holds as many as it may.";
         TlsHandshakesFailedTotal = "homeroom_http_tls_handshakes_failed_total" "TLS handshakes that failed or took too long.";
+        GameSocketsRefusedTotal = "homeroom_game_sockets_refused_total" "Game sockets refused because the server holds as many as it may.";
+        GamePlayersJoinedTotal = "homeroom_game_players_joined_total" "Players who joined a game.";
+        GameJoinsRefusedTotal = "homeroom_game_joins_refused_total" "Joins that a game refused.";
+        GameAnswersAcceptedTotal = "homeroom_game_answers_accepted_total" "Answers accepted.";
+        GameAnswersRefusedTotal = "homeroom_game_answers_refused_total" "Answers refused: too late, not open, or another one was accepted before.";
+        GameSlowSocketsClosedTotal = "homeroom_game_slow_sockets_closed_total" "Game sockets closed because the client read too slowly or fell silent.";
+        GameJournalAppendsFailedTotal = "homeroom_game_journal_appends_failed_total" "Appends to a game journal that failed and were repeated.";
+        GameJournalBehindTotal = "homeroom_game_journal_behind_total" "Times a game went on before its journal was saved.";
+        GameJournalsGivenUpTotal = "homeroom_game_journals_given_up_total" "Games whose journal was given up because its store was away for too long.";
+        GameResultsSavedTotal = "homeroom_game_results_saved_total" "Results that the API has saved.";
+        GameResultSavesFailedTotal = "homeroom_game_result_saves_failed_total" "Attempts to save a result that failed and were repeated.";
+        GameResultsRefusedTotal = "homeroom_game_results_refused_total" "Results that the API refused for good.";
         ApiServedTotal = "homeroom_api_requests_total" { "outcome" = "served" } "Requests answered by the API, by outcome.";
         ApiRefusedTotal = "homeroom_api_requests_total" { "outcome" = "refused" } "Requests answered by the API, by outcome.";
         ApiServerErrorsTotal = "homeroom_api_requests_total" { "outcome" = "failed" } "Requests answered by the API, by outcome.";
@@ -64,6 +76,9 @@ table!(
     /// Things that go up and down.
     Gauge {
         Connections = "homeroom_http_connections" "Client connections open, WebSockets included.";
+        Games = "homeroom_game_games" "Games held, those whose result is not saved yet included.";
+        GameSockets = "homeroom_game_sockets" "Game sockets open.";
+        GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
 );
 
@@ -71,6 +86,7 @@ table!(
     /// Distributions, in seconds.
     Histogram {
         RuntimeLagSeconds = "homeroom_runtime_lag_seconds" "How late the runtime ran a task that was due every second.";
+        GameJournalAppendSeconds = "homeroom_game_journal_append_seconds" "Time for an append to a game journal to be answered.";
         ApiRequestSeconds = "homeroom_api_request_seconds" "Time from a request's head to its answer's head in the API.";
     }
 );

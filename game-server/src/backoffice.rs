@@ -1,0 +1,51 @@
+//! What a game server asks of the API: may this teacher start a game, and please keep this result.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use protocol::ids::{QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::result::GameResult;
+use thiserror::Error;
+
+/// A call in flight.
+pub type BackofficeFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BackofficeError>> + Send + 'a>>;
+
+/// The API, as a game server sees it: over HTTP in the separate processes, a function call in the one-process product.
+pub trait Backoffice: Send + Sync + 'static {
+    /// Asks whether `teacher` may start a game now and how large; with a quiz id also for that quiz, which must be the
+    /// teacher's to play.
+    fn plan_check(&self, teacher: TeacherId, quiz: Option<QuizId>) -> BackofficeFuture<'_, PlanGrant>;
+
+    /// Keeps a result. Idempotent by the game's id: the same result again is a success. Repeated by the caller until it
+    /// succeeds or is refused.
+    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()>;
+}
+
+/// Permission to start a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanGrant {
+    /// Players the game may hold.
+    pub players_max: u32,
+    /// The quiz asked for. Present exactly when one was asked for.
+    pub quiz: Option<(QuizId, QuizDocument)>,
+}
+
+/// Why the API did not do what was asked.
+#[derive(Debug, Error)]
+pub enum BackofficeError {
+    /// It said no, for good.
+    #[error("refused by the API: {code}")]
+    Refused {
+        /// Stable code, kebab-case, passed on to the client.
+        code: String,
+        /// One clear English sentence, passed on to the client.
+        detail: String,
+    },
+    /// There is no such quiz, or it is not this teacher's.
+    #[error("the API has no such thing")]
+    NotFound,
+    /// It could not be reached, or asked to be spared for now.
+    #[error("the API is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,247 @@
+//! `POST /games?g=`: starts a game. Idempotent by the teacher and the key that the client chose.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::response::{IntoResponse, Response};
+use game_core::{Game, Settings};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
+use protocol::claims::TeacherClaims;
+use protocol::ids::{GameCode, GameId, QuizId};
+use protocol::quiz::QuizDocument;
+use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
+
+use super::game_key::GameKey;
+use crate::actor::{self, mailbox::GameHandle};
+use crate::ambient;
+use crate::backoffice::BackofficeError;
+use crate::convert;
+use crate::facts::{FIRST_EPOCH, Facts};
+use crate::problem::Refusal;
+use crate::registry::Inserted;
+use crate::server::Shared;
+
+/// Largest body: the largest quiz document has 1.3 MB as text of one byte a character, and grows by a third when signed.
+pub(super) const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Characters of a client's key.
+const KEY_CHARS_MAX: usize = 64;
+
+pub(super) async fn create(
+    State(shared): State<Arc<Shared>>,
+    GameKey(code): GameKey,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let teacher = authenticate(&shared, request.headers())?;
+    if shared.is_stopping() {
+        return Err(Refusal::stopping());
+    }
+    let request = read(request).await?;
+    if let Some(game) = shared.registry.by_key(teacher.sub, &request.key) {
+        return Ok(answer(StatusCode::OK, &game));
+    }
+    if !shared.registry.has_room() {
+        return Err(Refusal::server_full());
+    }
+    if shared.registry.get(code).is_some() {
+        return Err(code_taken());
+    }
+    let CreateGameRequest { quiz, key, settings } = request;
+    let granted = grant(&shared, &teacher, quiz).await?;
+    let quiz = playable(&granted.quiz)?;
+    let rules = Settings {
+        scoring: convert::scoring_to_core(settings.scoring),
+        players_max: granted.players_max,
+    };
+    let game = Game::new(quiz, rules);
+    let facts = Facts {
+        game: GameId(uuid::Uuid::now_v7()),
+        code,
+        teacher: teacher.sub,
+        quiz_id: granted.quiz_id,
+        quiz: Arc::new(granted.quiz),
+        settings,
+        players_max: game.settings().players_max,
+        created_ms: ambient::unix_ms(),
+        epoch: FIRST_EPOCH,
+    };
+    start(&shared, code, key, game, facts)
+}
+
+fn start(
+    shared: &Shared,
+    code: GameCode,
+    key: String,
+    game: Game,
+    facts: Facts,
+) -> Result<Response, Refusal> {
+    let teacher = facts.teacher;
+    let id = facts.game;
+    let inserted = shared.registry.insert(code, teacher, key, |place| {
+        actor::spawn(game, facts, shared.surroundings(), place)
+    });
+    match inserted {
+        Inserted::New(handle) => {
+            tracing::info!(game = %id, teacher = %teacher, "game created");
+            Ok(answer(StatusCode::CREATED, &handle))
+        }
+        Inserted::Same(handle) => Ok(answer(StatusCode::OK, &handle)),
+        Inserted::CodeTaken => Err(code_taken()),
+        Inserted::Full => Err(Refusal::server_full()),
+    }
+}
+
+fn answer(status: StatusCode, game: &GameHandle) -> Response {
+    let body = CreateGameResponse {
+        game: game.game(),
+        code: game.code(),
+        players_max: game.players_max(),
+    };
+    (status, Json(body)).into_response()
+}
+
+fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, Refusal> {
+    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = header
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or_else(Refusal::unauthorized)?;
+    shared
+        .keys
+        .teacher(token)
+        .map_err(|_invalid| Refusal::unauthorized())
+}
+
+async fn read(request: Request) -> Result<CreateGameRequest, Refusal> {
+    let body = Bytes::from_request(request, &()).await.map_err(|rejection| {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            Refusal::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "body-too-large",
+                "Body too large",
+                format!(
+                    "The body may have {BODY_BYTES_MAX} bytes. Use the quiz's id instead of the document."
+                ),
+            )
+        } else {
+            Refusal::bad_request("bad-body", "The body could not be read. Try again.")
+        }
+    })?;
+    let request: CreateGameRequest = serde_json::from_slice(&body).map_err(|error| {
+        Refusal::bad_request(
+            "bad-body",
+            format!("The body is not what starts a game: {error}."),
+        )
+    })?;
+    if request.key.is_empty() || request.key.chars().count() > KEY_CHARS_MAX {
+        return Err(Refusal::bad_request(
+            "bad-key",
+            format!("The key needs 1 to {KEY_CHARS_MAX} characters."),
+        ));
+    }
+    Ok(request)
+}
+
+/// Permission to start, with the questions.
+struct Granted {
+    players_max: u32,
+    quiz_id: QuizId,
+    quiz: QuizDocument,
+}
+
+async fn grant(shared: &Shared, teacher: &TeacherClaims, source: QuizSource) -> Result<Granted, Refusal> {
+    match source {
+        QuizSource::Id(id) => {
+            let granted = shared
+                .backoffice
+                .plan_check(teacher.sub, Some(id))
+                .await
+                .map_err(refusal_of)?;
+            let (quiz_id, quiz) = granted.quiz.ok_or_else(no_such_quiz)?;
+            Ok(Granted {
+                players_max: granted.players_max,
+                quiz_id,
+                quiz,
+            })
+        }
+        QuizSource::Signed(signed) => {
+            let claims = shared
+                .keys
+                .quiz(&signed)
+                .ok()
+                .filter(|claims| claims.sub == teacher.sub);
+            let claims = claims.ok_or_else(|| {
+                Refusal::bad_request(
+                    "bad-signed-quiz",
+                    "The signed quiz is invalid, expired or another teacher's. Open the quiz again.",
+                )
+            })?;
+            let players_max = match shared.backoffice.plan_check(teacher.sub, None).await {
+                Ok(granted) => granted.players_max,
+                // The class is waiting; the token says what the plan allowed minutes ago.
+                Err(BackofficeError::Unavailable(error)) => {
+                    tracing::warn!(error = &*error as &dyn std::error::Error, "plan check by token");
+                    teacher.players_max
+                }
+                Err(error @ (BackofficeError::Refused { .. } | BackofficeError::NotFound)) => {
+                    return Err(refusal_of(error));
+                }
+            };
+            Ok(Granted {
+                players_max,
+                quiz_id: claims.quiz_id,
+                quiz: claims.quiz,
+            })
+        }
+    }
+}
+
+fn playable(quiz: &QuizDocument) -> Result<Arc<game_core::Quiz>, Refusal> {
+    let refusal = |reason: String| {
+        Refusal::bad_request(
+            "quiz-not-playable",
+            format!("This quiz cannot be played: {reason}."),
+        )
+    };
+    quiz.validate().map_err(|error| refusal(error.to_string()))?;
+    convert::quiz_to_core(quiz).map_err(|error| refusal(error.to_string()))
+}
+
+fn refusal_of(error: BackofficeError) -> Refusal {
+    match error {
+        BackofficeError::Refused { code, detail } => {
+            Refusal::new(StatusCode::FORBIDDEN, code, "Forbidden", detail)
+        }
+        BackofficeError::NotFound => no_such_quiz(),
+        BackofficeError::Unavailable(error) => {
+            tracing::warn!(error = &*error as &dyn std::error::Error, "plan check failed");
+            Refusal::api_unavailable()
+        }
+    }
+}
+
+fn no_such_quiz() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "no-such-quiz",
+        "Not found",
+        "There is no such quiz in your library.",
+    )
+}
+
+fn code_taken() -> Refusal {
+    Refusal::new(
+        StatusCode::CONFLICT,
+        "code-taken",
+        "Conflict",
+        "Another game has this code. Draw another one.",
+    )
+}
+
+/// The body limit of this route.
+pub(super) fn body_limit() -> DefaultBodyLimit {
+    DefaultBodyLimit::max(BODY_BYTES_MAX)
+}

@@ -1,0 +1,29 @@
+//! `GET /status?g=`: what a join page needs before it opens a socket.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use protocol::player::Phase;
+use protocol::rest::StatusResponse;
+
+use super::game_key::GameKey;
+use crate::problem::Refusal;
+use crate::server::Shared;
+
+pub(super) async fn status(
+    State(shared): State<Arc<Shared>>,
+    GameKey(code): GameKey,
+) -> Result<Json<StatusResponse>, Refusal> {
+    let game = shared.registry.get(code).ok_or_else(Refusal::no_such_game)?;
+    let shown = game.shown();
+    // A game that is over has nothing to join, so a full server is no news to its players.
+    if shown.phase != Phase::Ended && !shared.admission.has_room_for_socket() {
+        return Err(Refusal::server_full());
+    }
+    Ok(Json(StatusResponse {
+        phase: shown.phase,
+        players: u32::from(shown.players),
+        locked: shown.locked,
+    }))
+}

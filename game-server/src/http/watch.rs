@@ -1,0 +1,55 @@
+//! `GET /watch?g=`: the WebSocket of a host, a player or a screen. Who it is, and whether the game exists, is told on the
+//! socket.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::response::Response;
+use http::header::ORIGIN;
+use http::{HeaderMap, StatusCode};
+
+use super::game_key::GameKey;
+use crate::problem::Refusal;
+use crate::server::Shared;
+use crate::session;
+
+pub(super) async fn watch(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    key: Result<GameKey, Refusal>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Refusal> {
+    if !is_origin_allowed(&headers, &shared.config.allowed_origins) {
+        return Err(Refusal::origin());
+    }
+    let GameKey(code) = key?;
+    let upgrade = upgrade.map_err(|_| {
+        Refusal::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "upgrade-required",
+            "Upgrade required",
+            "This address opens a WebSocket. Open the game's page in a browser instead.",
+        )
+    })?;
+    if shared.is_stopping() {
+        return Err(Refusal::stopping());
+    }
+    let permit = shared.admission.admit().ok_or_else(Refusal::server_full)?;
+    let upgrade = session::configure(upgrade);
+    Ok(upgrade.on_upgrade(move |socket| session::run(socket, shared, code, permit)))
+}
+
+/// Browsers always send an origin with a WebSocket, and only its page can be trusted not to act for somebody else. Other
+/// programs send none.
+fn is_origin_allowed(headers: &HeaderMap, allowed: &[String]) -> bool {
+    let mut origins = headers.get_all(ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => true,
+        (Some(origin), None) => allowed
+            .iter()
+            .any(|allowed| allowed.as_bytes() == origin.as_bytes()),
+        (Some(_), Some(_)) => false,
+    }
+}

@@ -1,0 +1,119 @@
+//! Refused HTTP calls as `application/problem+json`, each with a stable code and a sentence.
+
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use protocol::rest::Problem;
+
+use crate::ambient;
+
+/// A refusal on its way to the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    code: String,
+    title: &'static str,
+    detail: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(
+        status: StatusCode,
+        code: impl Into<String>,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            status,
+            code: code.into(),
+            title,
+            detail: detail.into(),
+        }
+    }
+
+    pub(crate) fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, "Bad request", detail)
+    }
+
+    pub(crate) fn bad_game_key() -> Self {
+        Self::bad_request(
+            "bad-game-key",
+            "The address needs exactly one g= with a game code of six upper-case symbols.",
+        )
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "Unauthorized",
+            "The access token is missing, invalid or expired. Sign in again.",
+        )
+    }
+
+    pub(crate) fn origin() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "origin-not-allowed",
+            "Forbidden",
+            "Pages of this origin may not open a game. Ask the operator to allow it.",
+        )
+    }
+
+    /// The same for every code that leads to no game, so that nothing can be learned by trying.
+    pub(crate) fn no_such_game() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "no-such-game",
+            "Not found",
+            "There is no game with this code. Check the code on the board.",
+        )
+    }
+
+    pub(crate) fn server_full() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "server-full",
+            "Server full",
+            "The server holds as many games and players as it can. Try again in a moment.",
+        )
+    }
+
+    pub(crate) fn stopping() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "server-stopping",
+            "Server stopping",
+            "This server is about to restart. Try again in a moment.",
+        )
+    }
+
+    pub(crate) fn api_unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "api-unavailable",
+            "Temporarily unavailable",
+            "The quiz library cannot be reached right now. Try again in a moment.",
+        )
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = self.status;
+        let body = Problem {
+            code: self.code,
+            status: status.as_u16(),
+            title: self.title.to_owned(),
+            detail: self.detail,
+        };
+        let mut response = (status, axum::Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            // One to three seconds, so that a school's pages do not come back together.
+            headers.insert(RETRY_AFTER, HeaderValue::from(ambient::jitter_ms(1, 3)));
+        }
+        response
+    }
+}

@@ -1,0 +1,87 @@
+//! Handing results to the API until it has them.
+//!
+//! A pending result keeps its game's place among `games_max`, so that results pile up only as far as games may: an API that is
+//! away for long stops new games, it loses no finished one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::result::GameResult;
+use runtime::metrics::{self, Alive, Counter, Gauge};
+use tokio::sync::watch;
+
+use crate::ambient;
+use crate::backoffice::{Backoffice, BackofficeError};
+use crate::registry::GamePermit;
+
+/// Longest wait for one attempt.
+const ATTEMPT_MAX: Duration = Duration::from_secs(30);
+/// First and longest pause between attempts, in milliseconds; the pause doubles and is drawn between half and all of it.
+const PAUSE_MS_FIRST: u32 = 500;
+const PAUSE_MS_MAX: u32 = 60_000;
+
+/// Saves results in the background. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ResultSaver {
+    backoffice: Arc<dyn Backoffice>,
+    pending: watch::Sender<usize>,
+}
+
+impl ResultSaver {
+    pub(crate) fn new(backoffice: Arc<dyn Backoffice>) -> Self {
+        Self {
+            backoffice,
+            pending: watch::Sender::new(0),
+        }
+    }
+
+    /// Saves a result, however long it takes; `place` is its game's place and kept until then.
+    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>) {
+        let saver = self.clone();
+        saver.pending.send_modify(|n| *n += 1);
+        let pending = Alive::new(Gauge::GameResultsPending);
+        tokio::spawn(async move {
+            saver.save_until_done(&result).await;
+            drop((place, pending));
+            saver.pending.send_modify(|n| *n -= 1);
+        });
+    }
+
+    /// Results not saved yet.
+    pub(crate) fn pending(&self) -> usize {
+        *self.pending.borrow()
+    }
+
+    /// Waits until no result is pending.
+    pub(crate) async fn settled(&self) {
+        // An error means that the sender is gone, and `self` holds one.
+        let mut pending = self.pending.subscribe();
+        let _settled = pending.wait_for(|n| *n == 0).await;
+    }
+
+    async fn save_until_done(&self, result: &GameResult) {
+        let game = result.game;
+        let mut pause_ms = PAUSE_MS_FIRST;
+        loop {
+            match tokio::time::timeout(ATTEMPT_MAX, self.backoffice.save_result(result)).await {
+                Ok(Ok(())) => {
+                    metrics::inc(Counter::GameResultsSavedTotal);
+                    return;
+                }
+                Ok(Err(error @ (BackofficeError::Refused { .. } | BackofficeError::NotFound))) => {
+                    tracing::error!(%game, %error, "the API refused a result for good");
+                    metrics::inc(Counter::GameResultsRefusedTotal);
+                    return;
+                }
+                Ok(Err(error @ BackofficeError::Unavailable(_))) => {
+                    tracing::warn!(%game, error = &error as &dyn std::error::Error, pause_ms, "result not saved yet");
+                }
+                Err(_elapsed) => tracing::warn!(%game, pause_ms, "result not saved yet: no answer in time"),
+            }
+            metrics::inc(Counter::GameResultSavesFailedTotal);
+            let pause = ambient::jitter_ms(pause_ms / 2, pause_ms);
+            tokio::time::sleep(Duration::from_millis(u64::from(pause))).await;
+            pause_ms = pause_ms.saturating_mul(2).min(PAUSE_MS_MAX);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! From an open socket to a seat: the first frame says who it is.
+
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use protocol::close;
+use protocol::error::ErrorCode;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+use super::parse::{self, First};
+use super::transport::Incoming;
+use super::{Closing, Session, pace};
+use crate::actor::bye_moved;
+use crate::actor::mailbox::{GameHandle, Message, Seat, SendError, Want};
+
+impl Session {
+    /// Waits for a first frame that the game accepts. A refused join may be tried again on the same socket, so that a taken
+    /// name costs a round trip and not a connection.
+    pub(super) async fn open(&mut self, game: &GameHandle) -> Result<Seat, Closing> {
+        let mut stopping = self.server.stopping.subscribe();
+        let outbox = Arc::clone(&self.outbox);
+        let mut give_up_at = self.heard + self.server.config.first_frame;
+        loop {
+            let read = tokio::select! {
+                biased;
+                () = outbox.changed() => {
+                    if let Some(closing) = self.drain().await {
+                        return Err(closing);
+                    }
+                    continue;
+                }
+                read = self.socket.recv() => read,
+                () = sleep_until(give_up_at) => {
+                    return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
+                }
+                _stopping_or_gone = stopping.changed() => return Err(moved()),
+            };
+            let text = match self.judge(read, None) {
+                Incoming::Text(text) => text,
+                Incoming::Nothing => continue,
+                Incoming::End(closing) => return Err(closing),
+            };
+            let want = self.want(&text, game)?;
+            if let Some(seat) = self.ask(game, want).await? {
+                if seat == Seat::Host {
+                    self.pace.set_rate(pace::HOST);
+                }
+                return Ok(seat);
+            }
+            give_up_at = Instant::now() + self.server.config.silence;
+        }
+    }
+
+    /// Verifies the first frame's credentials.
+    fn want(&self, text: &Utf8Bytes, game: &GameHandle) -> Result<Want, Closing> {
+        let bad_token = || Closing::error(ErrorCode::BadToken, close::TOKEN);
+        let keys = &self.server.keys;
+        match parse::first(text) {
+            None => Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME)),
+            Some(First::Join { name }) if self.server.admission.has_room_for_player() => {
+                Ok(Want::Join { name })
+            }
+            Some(First::Join { .. }) => {
+                Err(Closing::error_with_retry(ErrorCode::ServerFull, close::TOO_MANY))
+            }
+            Some(First::Resume { token }) => {
+                let player = keys.player(&token, game.game()).map_err(|_invalid| bad_token())?;
+                Ok(Want::Resume { player })
+            }
+            Some(First::Host { token }) => {
+                let claims = keys.teacher(&token).map_err(|_invalid| bad_token())?;
+                if claims.sub == game.teacher() {
+                    Ok(Want::Host)
+                } else {
+                    Err(Closing::error(ErrorCode::NotAllowed, close::KICKED))
+                }
+            }
+            Some(First::Screen { ticket }) => {
+                keys.screen(&ticket, game.game())
+                    .map_err(|_invalid| bad_token())?;
+                Ok(Want::Screen)
+            }
+        }
+    }
+
+    async fn ask(&mut self, game: &GameHandle, want: Want) -> Result<Option<Seat>, Closing> {
+        let (reply, answer) = oneshot::channel();
+        match game.try_send(Message::Open {
+            socket: Arc::clone(&self.outbox),
+            want,
+            reply,
+        }) {
+            // A game that died with the question in its mailbox has moved, as far as a client can tell.
+            Ok(()) => answer.await.map_err(|_gone| moved()),
+            Err(SendError::Busy) => {
+                self.busy(None);
+                Ok(None)
+            }
+            Err(SendError::Stopped) => Err(moved()),
+        }
+    }
+}
+
+fn moved() -> Closing {
+    Closing::frame(bye_moved(), close::MOVED)
+}

@@ -1,0 +1,194 @@
+//! Verifying what clients show and signing what players keep. Each kind of token has one algorithm, one audience and one
+//! key; `exp`, `aud` and `iss` must be there.
+//!
+//! Teachers' tokens and quiz documents are signed by the API, whose public keys come as a JWK set. Resume tokens and screen
+//! tickets are the game servers' own, so they share one secret.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, JwkSet, KeyAlgorithm};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use protocol::claims::{
+    AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_SCREEN, AUDIENCE_TEACHER, ISSUER, LEEWAY_S, PlayerClaims,
+    QuizClaims, ScreenClaims, TeacherClaims,
+};
+use protocol::ids::{GameId, PlayerId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use crate::ambient;
+
+/// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.
+pub const SECRET_BYTES_MIN: usize = 32;
+
+/// The keys of a game server. `Debug` prints none of them.
+pub struct Keys {
+    teachers: HashMap<String, DecodingKey>,
+    sign: EncodingKey,
+    verify: DecodingKey,
+}
+
+/// Why keys cannot be used.
+#[derive(Debug, Error)]
+pub enum KeysError {
+    /// A key of the set is not an Ed25519 public key for EdDSA.
+    #[error("key {index} of the key set is not an Ed25519 key for EdDSA")]
+    NotEd25519 {
+        /// Position in the set, from 0.
+        index: usize,
+    },
+    /// A key of the set has no `kid`.
+    #[error("key {index} of the key set has no kid")]
+    NoKid {
+        /// Position in the set, from 0.
+        index: usize,
+    },
+    /// The secret is too short.
+    #[error("the secret has {bytes} bytes; at least {SECRET_BYTES_MIN} are needed")]
+    ShortSecret {
+        /// Bytes found.
+        bytes: usize,
+    },
+    /// A key could not be read.
+    #[error("a key could not be read")]
+    Unreadable(#[source] jsonwebtoken::errors::Error),
+}
+
+/// A token was refused. Why is not told to the client; `source` is for a log.
+#[derive(Debug, Error)]
+#[error("the token is not valid")]
+pub(crate) struct TokenError(#[source] Option<jsonwebtoken::errors::Error>);
+
+impl Keys {
+    /// Takes the API's public keys and the secret of resume tokens and screen tickets.
+    ///
+    /// # Errors
+    /// When a key is not Ed25519, has no `kid`, or the secret is shorter than [`SECRET_BYTES_MIN`].
+    pub fn new(teachers: &JwkSet, secret: &[u8]) -> Result<Self, KeysError> {
+        if secret.len() < SECRET_BYTES_MIN {
+            return Err(KeysError::ShortSecret { bytes: secret.len() });
+        }
+        let mut keys = HashMap::with_capacity(teachers.keys.len());
+        for (index, jwk) in teachers.keys.iter().enumerate() {
+            let is_ed25519 = matches!(
+                &jwk.algorithm,
+                AlgorithmParameters::OctetKeyPair(pair) if pair.curve == EllipticCurve::Ed25519
+            );
+            let for_eddsa = matches!(jwk.common.key_algorithm, None | Some(KeyAlgorithm::EdDSA));
+            if !is_ed25519 || !for_eddsa {
+                return Err(KeysError::NotEd25519 { index });
+            }
+            let kid = jwk.common.key_id.clone().ok_or(KeysError::NoKid { index })?;
+            keys.insert(kid, DecodingKey::from_jwk(jwk).map_err(KeysError::Unreadable)?);
+        }
+        Ok(Self {
+            teachers: keys,
+            sign: EncodingKey::from_secret(secret).map_err(KeysError::Unreadable)?,
+            verify: DecodingKey::from_secret(secret).map_err(KeysError::Unreadable)?,
+        })
+    }
+
+    /// Verifies a teacher's access token.
+    pub(crate) fn teacher(&self, token: &str) -> Result<TeacherClaims, TokenError> {
+        self.signed_by_api(token, AUDIENCE_TEACHER)
+    }
+
+    /// Verifies a quiz document signed by the API.
+    pub(crate) fn quiz(&self, token: &str) -> Result<QuizClaims, TokenError> {
+        self.signed_by_api(token, AUDIENCE_QUIZ)
+    }
+
+    /// Verifies a resume token of `game`.
+    pub(crate) fn player(&self, token: &str, game: GameId) -> Result<PlayerId, TokenError> {
+        let claims: PlayerClaims = self.own(token, AUDIENCE_PLAYER)?;
+        if claims.g == game {
+            Ok(claims.p)
+        } else {
+            Err(TokenError(None))
+        }
+    }
+
+    /// Verifies a screen ticket of `game`.
+    pub(crate) fn screen(&self, ticket: &str, game: GameId) -> Result<(), TokenError> {
+        let claims: ScreenClaims = self.own(ticket, AUDIENCE_SCREEN)?;
+        if claims.g == game {
+            Ok(())
+        } else {
+            Err(TokenError(None))
+        }
+    }
+
+    /// Signs a resume token that is good for `life`.
+    pub(crate) fn sign_player(
+        &self,
+        game: GameId,
+        player: PlayerId,
+        life: Duration,
+    ) -> Result<String, TokenError> {
+        self.issue(&PlayerClaims {
+            iss: ISSUER.to_owned(),
+            aud: AUDIENCE_PLAYER.to_owned(),
+            g: game,
+            p: player,
+            exp: ambient::expiry_s(life),
+        })
+    }
+
+    /// Signs a screen ticket that is good for `life`.
+    pub(crate) fn sign_screen(&self, game: GameId, life: Duration) -> Result<String, TokenError> {
+        self.issue(&ScreenClaims {
+            iss: ISSUER.to_owned(),
+            aud: AUDIENCE_SCREEN.to_owned(),
+            g: game,
+            exp: ambient::expiry_s(life),
+        })
+    }
+
+    fn issue<T: Serialize>(&self, claims: &T) -> Result<String, TokenError> {
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.sign)
+            .map_err(|e| TokenError(Some(e)))
+    }
+
+    fn own<T: DeserializeOwned>(&self, token: &str, audience: &str) -> Result<T, TokenError> {
+        decode(token, &self.verify, Algorithm::HS256, audience)
+    }
+
+    fn signed_by_api<T: DeserializeOwned>(&self, token: &str, audience: &str) -> Result<T, TokenError> {
+        let header = jsonwebtoken::decode_header(token).map_err(|e| TokenError(Some(e)))?;
+        let key = header
+            .kid
+            .and_then(|kid| self.teachers.get(&kid))
+            .ok_or(TokenError(None))?;
+        decode(token, key, Algorithm::EdDSA, audience)
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys")
+            .field("teachers", &self.teachers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn decode<T: DeserializeOwned>(
+    token: &str,
+    key: &DecodingKey,
+    algorithm: Algorithm,
+    audience: &str,
+) -> Result<T, TokenError> {
+    let mut validation = Validation::new(algorithm);
+    validation.leeway = LEEWAY_S;
+    validation.set_audience(&[audience]);
+    validation.set_issuer(&[ISSUER]);
+    // Without this, a token that lacks aud or iss would pass the two checks above.
+    validation.set_required_spec_claims(&["exp", "aud", "iss"]);
+    let data = jsonwebtoken::decode::<T>(token, key, &validation).map_err(|e| TokenError(Some(e)))?;
+    Ok(data.claims)
+}
+
+#[cfg(test)]
+mod tests;
