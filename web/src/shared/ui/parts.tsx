@@ -1,7 +1,7 @@
 // Small parts that teachers' pages share. Each is plain semantic HTML; the classes are in base.css and ui.css.
 
 import { shell } from "@lang/shell";
-import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /** The product's sign: a house with a door, and the mark of who is home. */
@@ -108,7 +108,7 @@ interface FieldInput {
   type?: "text" | "email" | "password" | "search" | "number" | "url";
   value?: string;
   autocomplete?: string;
-  autocapitalize?: string;
+  autocapitalize?: "off" | "none" | "on" | "sentences" | "words" | "characters";
   autofocus?: boolean;
   dir?: "auto" | "ltr" | "rtl";
   disabled?: boolean;
@@ -146,7 +146,7 @@ export function Field(
         </span>
       )}
       <input
-        {...rest}
+        {...(rest as InputHTMLAttributes<HTMLInputElement>)}
         id={id}
         class="input"
         aria-invalid={error ? "true" : undefined}

@@ -23,7 +23,7 @@ export function Shape({ index }: { index: number }) {
 }
 
 /** The coloured tile before an answer's text: shape and letter. */
-export function Tile({ index, letter }: { index: number; letter: string }) {
+export function Tile({ index, letter }: { index: number; letter: string | undefined }) {
   return (
     <span class={`tile t${index % PATHS.length}`}>
       <Shape index={index} />

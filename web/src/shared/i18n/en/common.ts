@@ -3,10 +3,10 @@
 import type { ErrorCode } from "../../proto/protocol";
 import { plurals } from "../plural";
 
-const plural = plurals("en");
+export const plural = plurals("en");
 
 /** Refusals on a game's socket. */
-const errors: Record<ErrorCode, string> = {
+export const errors: Record<ErrorCode, string> = {
   malformed: "That could not be read. Reload the page.",
   too_large: "That is too long. Shorten it.",
   bad_first_frame: "The connection did not say who it is. Reload the page.",
@@ -30,27 +30,21 @@ const errors: Record<ErrorCode, string> = {
   busy: "The game is busy. Trying again…",
 };
 
-export const common = {
-  language: "en",
-  plural,
-  number: (n: number) => new Intl.NumberFormat("en").format(n),
-  errors,
-  letters: "ABCDEFGHIJ",
-  true_: "True",
-  false_: "False",
-  question: (q: number, of: number) => `Question ${q} of ${of}`,
-  points: (n: number) => plural(n, { one: "# point", other: "# points" }),
-  players: (n: number) => plural(n, { one: "# player", other: "# players" }),
-  seconds: (n: number) => plural(n, { one: "# second left", other: "# seconds left" }),
-  timeUp: "Time is up",
-  correct: "Correct",
-  reconnecting: "Connection lost. Reconnecting…",
-  place: (rank: number) => `${rank}${ordinal(rank)}`,
-};
+export const language = "en";
+export const number = (n: number) => new Intl.NumberFormat("en").format(n);
+export const letters = "ABCDEFGHIJ";
+export const true_ = "True";
+export const false_ = "False";
+export const question = (q: number, of: number) => `Question ${q} of ${of}`;
+export const points = (n: number) => plural(n, { one: "# point", other: "# points" });
+export const players = (n: number) => plural(n, { one: "# player", other: "# players" });
+export const seconds = (n: number) => plural(n, { one: "# second left", other: "# seconds left" });
+export const timeUp = "Time is up";
+export const correct = "Correct";
+export const reconnecting = "Connection lost. Reconnecting…";
+export const place = (rank: number) => `${rank}${ordinal(rank)}`;
 
 function ordinal(n: number): string {
   const rule = new Intl.PluralRules("en", { type: "ordinal" }).select(n);
   return { zero: "th", one: "st", two: "nd", few: "rd", many: "th", other: "th" }[rule];
 }
-
-export type Common = typeof common;

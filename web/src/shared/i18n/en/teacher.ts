@@ -120,7 +120,7 @@ export const teacher = {
     skipped: (count: number) => plural(count, { one: "# item was left out", other: "# items were left out" }),
     changed: (count: number) => plural(count, { one: "# item was changed to fit", other: "# items were changed to fit" }),
     item: "Item",
-    place: "Place in the file",
+    place: "Where",
     reason: "Reason",
     change: "What was changed",
     open: "Open in the editor",
