@@ -1,1 +1,43 @@
-//! Placeholder.
+//! Scenarios: which classes play, how they are driven, and what is judged afterwards. What a class does comes from
+//! [`crate::plan`], doing it is [`crate::client`]'s.
+
+use thiserror::Error;
+
+use crate::client::{EngineError, HttpError};
+
+pub mod bigroom;
+pub mod idle;
+mod setup;
+
+pub use setup::{Lobby, Teacher};
+
+/// Why a scenario could not be carried out. Faults of the servers during it are figures, not errors.
+#[derive(Debug, Error)]
+pub enum ScenarioError {
+    /// A call of the set-up failed.
+    #[error("set-up failed")]
+    Http(#[from] HttpError),
+    /// The engine failed.
+    #[error("engine failed")]
+    Engine(#[from] EngineError),
+    /// A game may hold fewer players than the plan has.
+    #[error("the game may hold {players_max} players, the plan has {size}")]
+    RoomTooSmall {
+        /// What the server allows.
+        players_max: u32,
+        /// What the plan needs.
+        size: u32,
+    },
+    /// All codes drawn are in use.
+    #[error("{0} game codes in a row are in use")]
+    NoCode(u32),
+    /// The process to be measured cannot be read.
+    #[error("process {pid} cannot be read")]
+    Process {
+        /// Its id.
+        pid: u32,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}

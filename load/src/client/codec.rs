@@ -63,9 +63,8 @@ pub enum Message<'a> {
 pub struct Decoder {
     /// The beginning of a frame whose end has not arrived.
     pending: Vec<u8>,
-    /// The fragments so far of a fragmented message. Boxed, because servers hardly fragment and every player pays for
-    /// the field.
-    fragments: Option<Box<Vec<u8>>>,
+    /// The fragments so far of a fragmented message.
+    fragments: Option<Vec<u8>>,
 }
 
 struct Header {
@@ -106,7 +105,7 @@ impl Decoder {
     /// Bytes held of an incomplete message.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
-        self.pending.len() + self.fragments.as_ref().map_or(0, |f| f.len())
+        self.pending.len() + self.fragments.as_ref().map_or(0, Vec::len)
     }
 
     fn drain(&mut self, bytes: &[u8], sink: &mut impl FnMut(Message<'_>)) -> Result<usize, CodecError> {
@@ -135,7 +134,7 @@ impl Decoder {
                 sink(Message::Close(code));
             }
             (TEXT, None) if header.last => sink(Message::Text(text(payload)?)),
-            (TEXT, None) => self.fragments = Some(Box::new(payload.to_vec())),
+            (TEXT, None) => self.fragments = Some(payload.to_vec()),
             (CONTINUATION, Some(fragments)) => {
                 if crate::sys::count(fragments.len() + payload.len()) > MESSAGE_BYTES_MAX {
                     return Err(CodecError::TooLarge);

@@ -310,6 +310,12 @@ impl Role {
 }
 
 impl Conn {
+    /// Whether a player of `class` is here with an open socket.
+    #[must_use]
+    pub fn is_open_player_of(&self, class: u32) -> bool {
+        self.link.is_some() && matches!(&self.role, Role::Player(player) if player.class() == class)
+    }
+
     fn flush(&mut self, world: &mut World, effects: &mut Effects) {
         if effects.frames.is_empty() {
             return;

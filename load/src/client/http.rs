@@ -150,8 +150,7 @@ impl Http {
     /// # Errors
     /// As [`Http::get`], and another status or shape.
     pub fn get_json<T: DeserializeOwned>(&self, path: &str, token: Option<&str>) -> Result<T, HttpError> {
-        let response = self.get(path, token)?;
-        read_json("GET", path, &response)
+        self.get(path, token)?.read("GET", path)
     }
 
     /// `POST path` with a JSON body, whatever the status.
@@ -181,8 +180,7 @@ impl Http {
         token: Option<&str>,
         body: &impl Serialize,
     ) -> Result<T, HttpError> {
-        let response = self.post(path, token, body)?;
-        read_json("POST", path, &response)
+        self.post(path, token, body)?.read("POST", path)
     }
 
     fn call(
@@ -202,6 +200,10 @@ impl Http {
         parse_response(&answer).ok_or(HttpError::Broken { call })
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "read through take(ANSWER_BYTES_MAX), and nothing is inflated"
+    )]
     fn exchange(&self, method: &str, path: &str, token: Option<&str>, body: &[u8]) -> io::Result<Vec<u8>> {
         let limit = Duration::from_millis(CALL_MS_MAX);
         let mut stream = TcpStream::connect_timeout(&self.target.address, limit)?;
@@ -228,18 +230,6 @@ impl Http {
     }
 }
 
-/// Reads a 2xx answer's JSON.
-///
-/// # Errors
-/// Another status, with the server's sentence, or another shape.
-fn read_json<T: DeserializeOwned>(method: &str, path: &str, response: &Response) -> Result<T, HttpError> {
-    let call = format!("{method} {path}");
-    if !(200..300).contains(&response.status) {
-        return Err(response.refusal(call));
-    }
-    serde_json::from_slice(&response.body).map_err(|source| HttpError::Body { call, source })
-}
-
 impl Response {
     /// This answer as the failure of `call`.
     #[must_use]
@@ -255,12 +245,16 @@ impl Response {
         }
     }
 
-    /// Reads the JSON body of a 2xx answer to `POST path`.
+    /// Reads the JSON body of a 2xx answer to `method path`.
     ///
     /// # Errors
     /// Another status, with the server's sentence, or another shape.
-    pub fn created<T: DeserializeOwned>(&self, path: &str) -> Result<T, HttpError> {
-        read_json("POST", path, self)
+    pub fn read<T: DeserializeOwned>(&self, method: &str, path: &str) -> Result<T, HttpError> {
+        let call = format!("{method} {path}");
+        if !(200..300).contains(&self.status) {
+            return Err(self.refusal(call));
+        }
+        serde_json::from_slice(&self.body).map_err(|source| HttpError::Body { call, source })
     }
 }
 

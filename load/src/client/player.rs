@@ -220,7 +220,9 @@ impl Player {
         world: &mut World,
         effects: &mut Effects,
     ) {
-        self.advance(frame, world);
+        if !self.advance(frame, world) {
+            return;
+        }
         let Some(q) = frame.q else {
             return self.fault(world, FaultKind::Malformed, || text.to_owned());
         };
@@ -310,7 +312,9 @@ impl Player {
     }
 
     fn on_result(&mut self, frame: &Frame<'_>, world: &mut World) {
-        self.advance(frame, world);
+        if !self.advance(frame, world) {
+            return;
+        }
         self.open_q = 0;
         let (Some(q), Some(points), Some(total)) = (frame.q, frame.points, frame.total) else {
             return self.fault(world, FaultKind::Malformed, || {
@@ -345,7 +349,9 @@ impl Player {
     }
 
     fn on_over(&mut self, frame: &Frame<'_>, world: &mut World) {
-        self.advance(frame, world);
+        if !self.advance(frame, world) {
+            return;
+        }
         self.open_q = 0;
         let (Some(rank), Some(total), Some(of)) = (frame.rank, frame.total, frame.of) else {
             return self.fault(world, FaultKind::Malformed, || {
@@ -384,20 +390,24 @@ impl Player {
         }
     }
 
-    fn advance(&mut self, frame: &Frame<'_>, world: &mut World) {
+    /// Whether the frame is news. A frame that came before is reported and else ignored, as its first copy counted.
+    fn advance(&mut self, frame: &Frame<'_>, world: &mut World) -> bool {
         let Some(seq) = frame.seq else {
-            return self.fault(world, FaultKind::Malformed, || {
+            self.fault(world, FaultKind::Malformed, || {
                 format!("{} without seq", frame.t.as_str())
             });
+            return false;
         };
-        if let Err(fault) = self.sequence.advance(seq) {
-            let kind = match fault {
-                SequenceFault::Gap { .. } => FaultKind::Gap,
-                SequenceFault::Duplicate => FaultKind::Duplicate,
-                SequenceFault::Unverified => FaultKind::Unverified,
-            };
-            self.fault(world, kind, || format!("seq {seq}"));
-        }
+        let Err(fault) = self.sequence.advance(seq) else {
+            return true;
+        };
+        let kind = match fault {
+            SequenceFault::Gap { .. } => FaultKind::Gap,
+            SequenceFault::Duplicate => FaultKind::Duplicate,
+            SequenceFault::Unverified => FaultKind::Unverified,
+        };
+        self.fault(world, kind, || format!("{} with seq {seq}", frame.t.as_str()));
+        kind != FaultKind::Duplicate
     }
 
     fn fault(&self, world: &mut World, kind: FaultKind, what: impl FnOnce() -> String) {

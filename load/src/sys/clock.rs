@@ -13,7 +13,6 @@ pub struct Stamp(pub u64);
 
 /// Now.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
 pub fn now() -> Stamp {
     let start = *START.get_or_init(Instant::now);
     Stamp(micros(start.elapsed()))
@@ -21,10 +20,19 @@ pub fn now() -> Stamp {
 
 /// Wall clock in Unix milliseconds: names runs and dates results, never measures.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
+#[expect(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
 pub fn unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Waits. Only for steps between runs, such as a server's start: while players are simulated the engine's poller waits.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no asynchronous runtime in this crate, and nobody else on the thread"
+)]
+pub fn pause_ms(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -1,0 +1,20 @@
+//! The numbers to reach. A bar fails a run; a target is where we are going and only reported.
+
+/// Players of the room that bytes are judged with.
+pub const FULL_ROOM: u32 = 500;
+/// Bar: payload of the reference quiz to 500 players, in 10^6 bytes.
+pub const ROOM_MB_MAX: f64 = 5.0;
+/// Target of the same.
+pub const ROOM_MB_TARGET: f64 = 4.5;
+/// Bar: exponent of payload bytes over the number of players.
+pub const EXPONENT_MAX: f64 = 1.05;
+/// Target: from the host's click to the last of 500 phones, p95, in milliseconds. A bar on quiet machines only.
+pub const LAST_PHONE_MS_MAX: f64 = 15.0;
+/// Bar: resident memory of the server per idle socket, in KiB.
+pub const IDLE_KIB_MAX: f64 = 12.0;
+/// Target of the same: the bar of a later stage.
+pub const IDLE_KIB_TARGET: f64 = 6.0;
+/// Target: the harness's own memory per simulated player, in KiB.
+pub const HARNESS_KIB_MAX: f64 = 2.0;
+/// Target: the harness's own CPU per join, in microseconds.
+pub const HARNESS_JOIN_US_MAX: f64 = 80.0;

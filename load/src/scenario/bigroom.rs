@@ -1,0 +1,88 @@
+//! `bigroom`: one game of each size in turn, the whole reference quiz with every player on a real socket. Answers how
+//! bytes grow with the room, how fast a click reaches the last phone, and whether everybody is told the same truth.
+
+mod agreement;
+mod judge;
+mod room;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use agreement::Agreement;
+
+use super::ScenarioError;
+use crate::client::{Engine, Http, Target, Traffic};
+use crate::measure::{Quantiles, Reckoning, growth_exponent};
+use crate::plan::Plan;
+use crate::report::{Console, Outcome};
+use crate::sys::real;
+
+/// What one room showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct RoomFigures {
+    /// Players planned.
+    pub players: u32,
+    /// Players that were welcomed.
+    pub joined: u32,
+    /// What the players received.
+    pub traffic: Traffic,
+    /// From a join's due time to its `welcome`.
+    pub join: Quantiles,
+    /// From the host's click to the question, at every phone.
+    pub fan_out: Quantiles,
+    /// From the host's click to the question at the last phone, for every question.
+    pub last_phone: Quantiles,
+    /// From an answer to its ack.
+    pub ack: Quantiles,
+    /// How late the harness itself was.
+    pub lateness: Quantiles,
+    /// CPU of the harness per message received, in microseconds.
+    pub harness_us_per_message: f64,
+    /// Answers against the saved result.
+    pub ledger: Reckoning,
+    /// Planned answers whose question had closed before they were sent.
+    pub too_late_to_send: u64,
+    /// What phones, podium and report say, against the harness's model.
+    pub agreement: Agreement,
+    /// Faults by kind.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// The first of them in words.
+    pub fault_examples: Vec<String>,
+}
+
+/// What all rooms showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    /// Room by room.
+    pub rooms: Vec<RoomFigures>,
+    /// Exponent of the players' payload bytes over the number of players; none with fewer than two sizes.
+    pub growth_exponent: Option<f64>,
+}
+
+/// Plays all rooms of `plan` against `target`.
+///
+/// # Errors
+/// The set-up failed, or the harness itself did. What the servers do wrong is in the outcome.
+pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcome, ScenarioError> {
+    let http = Http::new(target.clone());
+    let mut engine = Engine::new(plan.clone(), target.clone())?;
+    let mut rooms = Vec::new();
+    for _class in &plan.sizes {
+        rooms.push(room::play(&mut engine, &http, console)?);
+    }
+    let points: Vec<_> = rooms
+        .iter()
+        .map(|r| (f64::from(r.players), real(r.traffic.payload_bytes)))
+        .collect();
+    let figures = Figures {
+        growth_exponent: growth_exponent(&points),
+        rooms,
+    };
+    Ok(Outcome {
+        scenario: "bigroom",
+        table: judge::table(&figures),
+        checks: judge::checks(plan, &figures),
+        figures: serde_json::to_value(&figures).unwrap_or_default(),
+    })
+}

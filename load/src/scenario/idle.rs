@@ -1,0 +1,274 @@
+//! `idle`: players who sit in lobbies. Answers what an idle socket costs the server in resident memory, and whether all
+//! of them are still there after the server's pings.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{ScenarioError, Teacher};
+use crate::client::{Due, Engine, Http, Target, Task};
+use crate::measure::Quantiles;
+use crate::plan::Plan;
+use crate::report::{Check, Console, Outcome, Table, bars};
+use crate::sys::{clock, count, process, real, small};
+use crate::wire::Status;
+
+/// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
+const LOBBIES_PER_TEACHER: u32 = 10;
+/// Sockets opened in a second.
+const CONNECTS_PER_S: u64 = 1_000;
+/// Connecting may take this much longer than planned, in milliseconds.
+const GRACE_MS: u64 = 30_000;
+/// Memory counts as settled when it has changed by no more than this for [`SETTLED_MS`], in KiB.
+const SETTLED_KIB: u64 = 64;
+const SETTLED_MS: u64 = 2_000;
+/// It is taken as it is after this time, in milliseconds.
+const SETTLE_MS_MAX: u64 = 15_000;
+/// Sockets are held this long: longer than the 15 s between two pings of the server, in milliseconds.
+const HOLD_MS: u64 = 20_000;
+/// At the end every socket asks for a `pong`, spread over this time, in milliseconds.
+const ASK_OVER_MS: u64 = 5_000;
+
+/// What the sockets cost.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    /// Sockets planned.
+    pub sockets: u32,
+    /// Players that were welcomed.
+    pub joined: u32,
+    /// Sockets that answered an application ping at the end.
+    pub alive: u64,
+    /// Players in the lobbies by the server's own count.
+    pub counted_by_server: u64,
+    /// Resident memory of the server before the first socket, in KiB.
+    pub server_before_kib: u64,
+    /// The same when all had joined and it had settled.
+    pub server_joined_kib: u64,
+    /// The same after holding them.
+    pub server_held_kib: u64,
+    /// The larger of both, per joined socket, in KiB.
+    pub server_kib_per_socket: f64,
+    /// The harness's own growth per socket, in KiB.
+    pub harness_kib_per_socket: f64,
+    /// CPU of the server per join, in microseconds.
+    pub server_us_per_join: f64,
+    /// CPU of the harness per join, in microseconds.
+    pub harness_us_per_join: f64,
+    /// Join times.
+    pub join: Quantiles,
+    /// How late the harness itself was.
+    pub lateness: Quantiles,
+    /// Faults by kind.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// The first of them in words.
+    pub fault_examples: Vec<String>,
+}
+
+/// Fills the lobbies of `plan` and measures process `pid`, which serves `target`.
+///
+/// # Errors
+/// The set-up failed, the process cannot be read, or the harness itself failed.
+pub fn run(target: &Target, plan: &Plan, pid: u32, console: &mut Console) -> Result<Outcome, ScenarioError> {
+    let http = Http::new(target.clone());
+    let mut engine = Engine::new(plan.clone(), target.clone())?;
+    console.progress(&format!("opening {} lobbies", plan.sizes.len()));
+    let codes = open_lobbies(&mut engine, &http)?;
+    let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
+    let server_before = settle(&mut engine, pid)?;
+    let own = || process::own_usage().unwrap_or_default();
+    let own_before = own();
+
+    let sockets = connect_all(&mut engine, console)?;
+    let server_cpu_us = server(pid)?.cpu_us.saturating_sub(server_before.cpu_us);
+    let own_joined = own();
+    console.progress("waiting for the server's memory to settle");
+    let server_joined = settle(&mut engine, pid)?;
+    console.progress(&format!("holding for {} s", HOLD_MS / 1_000));
+    engine.run_until(clock::now().plus_ms(HOLD_MS), |_| false)?;
+    let server_held = server(pid)?;
+    let own_held = own();
+    ask_all(&mut engine, console)?;
+
+    let joined: u32 = engine.world.classes.iter().map(|c| c.joined).sum();
+    let per_socket = |kib: u64| real(kib) / f64::from(joined.max(1));
+    let grown = |before: u64, after: u64| after.saturating_sub(before);
+    let worst_kib = server_joined.rss_kib.max(server_held.rss_kib);
+    let tally = &engine.world.tally;
+    let figures = Figures {
+        sockets,
+        joined,
+        alive: tally.pongs,
+        counted_by_server: count_players(&http, &codes)?,
+        server_before_kib: server_before.rss_kib,
+        server_joined_kib: server_joined.rss_kib,
+        server_held_kib: server_held.rss_kib,
+        server_kib_per_socket: per_socket(grown(server_before.rss_kib, worst_kib)),
+        harness_kib_per_socket: per_socket(grown(own_before.rss_kib, own_held.rss_kib)),
+        server_us_per_join: per_socket(server_cpu_us),
+        harness_us_per_join: per_socket(grown(own_before.cpu_us, own_joined.cpu_us)),
+        join: tally.join.quantiles(),
+        lateness: tally.lateness.quantiles(),
+        faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
+        fault_examples: tally.faults.examples().to_vec(),
+    };
+    Ok(Outcome {
+        scenario: "idle",
+        table: table(&figures),
+        checks: checks(&figures),
+        figures: serde_json::to_value(&figures).unwrap_or_default(),
+    })
+}
+
+fn open_lobbies(engine: &mut Engine, http: &Http) -> Result<Vec<String>, ScenarioError> {
+    let plan = engine.world.plan.clone();
+    let mut teacher = Teacher::register(http, 0, 1)?;
+    let mut codes = Vec::new();
+    for class in 0..small(plan.sizes.len()) {
+        if class > 0 && class % LOBBIES_PER_TEACHER == 0 {
+            teacher = Teacher::register(http, class / LOBBIES_PER_TEACHER, 1)?;
+        }
+        let lobby = teacher.open_lobby(http, &plan, class)?;
+        engine.add_class(&lobby.code);
+        codes.push(lobby.code);
+    }
+    Ok(codes)
+}
+
+/// Serves the sockets until the memory of `pid` has stopped changing.
+fn settle(engine: &mut Engine, pid: u32) -> Result<process::Usage, ScenarioError> {
+    let read = || process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
+    let limit = clock::now().plus_ms(SETTLE_MS_MAX);
+    let mut last = read()?;
+    loop {
+        engine.run_until(clock::now().plus_ms(SETTLED_MS), |_| false)?;
+        let usage = read()?;
+        if usage.rss_kib.abs_diff(last.rss_kib) <= SETTLED_KIB || clock::now() >= limit {
+            return Ok(usage);
+        }
+        last = usage;
+    }
+}
+
+fn connect_all(engine: &mut Engine, console: &mut Console) -> Result<u32, ScenarioError> {
+    let plan = engine.world.plan.clone();
+    let begin = clock::now();
+    let mut sockets: u32 = 0;
+    for (class, &size) in (0..).zip(&plan.sizes) {
+        for student in 0..size {
+            let at = begin.plus_us(u64::from(sockets) * 1_000_000 / CONNECTS_PER_S);
+            engine.add_player(class, student, at);
+            sockets += 1;
+        }
+    }
+    let limit = begin.plus_ms(u64::from(sockets) * 1_000 / CONNECTS_PER_S + GRACE_MS);
+    let mut shown = 0;
+    engine.run_until(limit, |e| {
+        let there: u32 = e.world.classes.iter().map(|c| c.joined + c.gone).sum();
+        if there / 1_000 > shown {
+            shown = there / 1_000;
+            console.progress(&format!("{there} of {sockets} sockets"));
+        }
+        there >= sockets
+    })?;
+    Ok(sockets)
+}
+
+fn ask_all(engine: &mut Engine, console: &mut Console) -> Result<(), ScenarioError> {
+    console.progress("asking every socket for a pong");
+    let begin = clock::now();
+    let conns = small(engine.conns().len());
+    for conn in 0..conns {
+        let at = begin.plus_us(u64::from(conn) * ASK_OVER_MS * 1_000 / u64::from(conns.max(1)));
+        engine.schedule(Due {
+            at,
+            conn,
+            task: Task::Ping,
+        });
+    }
+    let open = count(engine.open_sockets());
+    engine.run_until(begin.plus_ms(ASK_OVER_MS + GRACE_MS), |e| {
+        e.world.tally.pongs >= open
+    })?;
+    Ok(())
+}
+
+fn count_players(http: &Http, codes: &[String]) -> Result<u64, ScenarioError> {
+    let mut players = 0;
+    for code in codes {
+        let status: Status = http.get_json(&format!("/game/status?g={code}"), None)?;
+        players += u64::from(status.players);
+    }
+    Ok(players)
+}
+
+fn checks(figures: &Figures) -> Vec<Check> {
+    let sockets = u64::from(figures.sockets);
+    vec![
+        Check::zero(
+            "sockets not joined".to_owned(),
+            sockets - u64::from(figures.joined).min(sockets),
+        ),
+        Check::zero(
+            "sockets dead after the hold".to_owned(),
+            sockets.saturating_sub(figures.alive),
+        ),
+        Check::zero(
+            "players missing at the server".to_owned(),
+            sockets.abs_diff(figures.counted_by_server),
+        ),
+        Check::zero("faults seen by clients".to_owned(), figures.faults.values().sum()),
+        Check::bar(
+            "server memory per idle socket",
+            figures.server_kib_per_socket,
+            bars::IDLE_KIB_MAX,
+            "KiB",
+        ),
+        Check::target(
+            "server memory per idle socket",
+            figures.server_kib_per_socket,
+            bars::IDLE_KIB_TARGET,
+            "KiB",
+        ),
+        Check::target(
+            "harness memory per player",
+            figures.harness_kib_per_socket,
+            bars::HARNESS_KIB_MAX,
+            "KiB",
+        ),
+        Check::target(
+            "harness CPU per join",
+            figures.harness_us_per_join,
+            bars::HARNESS_JOIN_US_MAX,
+            "µs",
+        ),
+    ]
+}
+
+fn table(figures: &Figures) -> Table {
+    let mut table = Table::new(&[
+        "sockets",
+        "alive",
+        "server before/joined/held KiB",
+        "server KiB/socket",
+        "harness KiB/socket",
+        "join p50/p95 ms",
+        "server µs/join",
+        "harness µs/join",
+        "own lateness p99 ms",
+    ]);
+    table.row(vec![
+        figures.sockets.to_string(),
+        figures.alive.to_string(),
+        format!(
+            "{}/{}/{}",
+            figures.server_before_kib, figures.server_joined_kib, figures.server_held_kib
+        ),
+        format!("{:.2}", figures.server_kib_per_socket),
+        format!("{:.2}", figures.harness_kib_per_socket),
+        format!("{:.2}/{:.2}", figures.join.p50_ms, figures.join.p95_ms),
+        format!("{:.0}", figures.server_us_per_join),
+        format!("{:.0}", figures.harness_us_per_join),
+        format!("{:.2}", figures.lateness.p99_ms),
+    ]);
+    table
+}
