@@ -14,7 +14,7 @@ const PLACEHOLDER: &str = "<!doctype html>
 <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>, then compile again.</p>
 </html>
 ";
-/// The pages that the front end consists of; a folder without the first is not a built one.
+/// The pages that the front end consists of; a folder without one of them is not a built one.
 const PAGES: [&str; 5] = [
     "student.html",
     "host.html",
@@ -31,7 +31,8 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed={}", dist.display());
     println!("cargo:rerun-if-changed=migrations");
     println!("cargo:rerun-if-changed=build.rs");
-    let folder = if dist.join(PAGES[0]).is_file() {
+    let built = PAGES.iter().all(|page| dist.join(page).is_file());
+    let folder = if built {
         dist.canonicalize()?
     } else {
         placeholder()?

@@ -1,1 +1,387 @@
+//! What every store must do, whatever database it is in. One function a promise; [`suite`] runs them all, each on a
+//! store of its own.
 
+use std::future::Future;
+
+use protocol::ids::{GameId, PlayerId, QuizId, TeacherId};
+use protocol::quiz::{Choice, Question, QuestionKind, QuizDocument};
+use protocol::rest::QuizResponse;
+use protocol::result::{AnswerResult, GameResult, GameSettings, PlayerResult, QuestionResult, Scoring};
+use uuid::Uuid;
+
+use super::{Account, Inserted, PageKey, QuizChange, ResultSaved, Store};
+use crate::session::Session;
+
+/// Runs every check on a fresh store of its own.
+pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F) {
+    accounts_are_unique_by_address(&fresh().await).await;
+    a_session_advances_once(&fresh().await).await;
+    sessions_are_bounded(&fresh().await).await;
+    a_quiz_is_its_teachers(&fresh().await).await;
+    a_quiz_changes_by_version(&fresh().await).await;
+    quizzes_are_bounded(&fresh().await).await;
+    pages_hold_every_row_once(&fresh().await).await;
+    a_result_is_saved_once(&fresh().await).await;
+    a_result_is_saved_whole_or_not_at_all(&fresh().await).await;
+    a_deleted_game_stays_deleted(&fresh().await).await;
+    a_full_hall_comes_back_as_saved(&fresh().await).await;
+}
+
+fn teacher_id(n: u128) -> TeacherId {
+    TeacherId(Uuid::from_u128(n))
+}
+
+async fn add_teacher<S: Store>(store: &S, n: u128) -> TeacherId {
+    let id = teacher_id(n);
+    let account = Account {
+        id,
+        email: format!("t{n}@school.org"),
+        name: format!("Teacher {n}"),
+    };
+    assert_eq!(
+        store.insert_account(&account, "hash", 1).await.unwrap(),
+        Inserted::Yes
+    );
+    id
+}
+
+fn session(id: u128, teacher: TeacherId, issued_ms: u64) -> Session {
+    Session {
+        id: Uuid::from_u128(id),
+        teacher,
+        current: [7; 32],
+        previous: None,
+        issued_ms,
+        expires_ms: issued_ms + 1000,
+    }
+}
+
+pub(super) fn document(title: &str, questions: usize) -> QuizDocument {
+    let choice = |text: &str, correct| Choice {
+        text: text.to_owned(),
+        correct,
+    };
+    let question = |i| Question {
+        kind: QuestionKind::Single,
+        text: format!("Frage {i} – 数 <b>?</b>"),
+        choices: vec![
+            choice("yes", true),
+            choice("no", false),
+            choice("\u{202e}maybe", false),
+        ],
+        time_ms: 20_000,
+    };
+    QuizDocument {
+        title: title.to_owned(),
+        questions: (0..questions).map(question).collect(),
+    }
+}
+
+fn quiz(id: u128, title: &str, updated_ms: u64) -> QuizResponse {
+    QuizResponse {
+        id: QuizId(Uuid::from_u128(id)),
+        version: 1,
+        updated_ms,
+        quiz: document(title, 2),
+    }
+}
+
+/// A game in which player `p` chose choice `(p + q) % 3` of question `q`.
+fn game(id: u128, teacher: TeacherId, ended_ms: u64, players: u32, questions: u16) -> GameResult {
+    let answer = |p: u32, q: u16| AnswerResult {
+        q,
+        choices: vec![u8::try_from((p + u32::from(q)) % 3).unwrap()],
+        elapsed_ms: p * 10 + u32::from(q),
+        correct: (p + u32::from(q)).is_multiple_of(3),
+        points: 500 + p,
+    };
+    let player = |p: u32| PlayerResult {
+        id: PlayerId(p),
+        name: format!("👩🏽‍🔬 {p}"),
+        rank: 1 + (p - 1) / 2,
+        total: 1000 - p,
+        answers: (1..=questions).map(|q| answer(p, q)).collect(),
+    };
+    GameResult {
+        game: GameId(Uuid::from_u128(id)),
+        code: "K7Q2MX".parse().unwrap(),
+        teacher,
+        quiz_id: QuizId(Uuid::from_u128(99)),
+        settings: GameSettings {
+            scoring: Scoring::Accuracy,
+        },
+        quiz: document("As played", usize::from(questions) + 1),
+        created_ms: ended_ms - 60_000,
+        ended_ms,
+        questions: (1..=questions)
+            .map(|q| QuestionResult { q, skipped: q == 2 })
+            .collect(),
+        // The order of ranking is not the order of joining.
+        players: (1..=players).rev().map(player).collect(),
+    }
+}
+
+async fn accounts_are_unique_by_address<S: Store>(store: &S) {
+    let id = add_teacher(store, 1).await;
+    let second = Account {
+        id: teacher_id(2),
+        email: "t1@school.org".into(),
+        name: "Other".into(),
+    };
+    assert_eq!(
+        store.insert_account(&second, "other", 2).await.unwrap(),
+        Inserted::Refused
+    );
+    let (account, hash) = store.account_by_email("t1@school.org").await.unwrap().unwrap();
+    assert_eq!(
+        (account.id, account.name.as_str(), hash.as_str()),
+        (id, "Teacher 1", "hash")
+    );
+    assert_eq!(store.account(id).await.unwrap(), Some(account));
+    assert_eq!(store.account(teacher_id(2)).await.unwrap(), None);
+    assert_eq!(store.account_by_email("t2@school.org").await.unwrap(), None);
+    store.replace_hash(id, "stronger").await.unwrap();
+    assert_eq!(
+        store.account_by_email("t1@school.org").await.unwrap().unwrap().1,
+        "stronger"
+    );
+}
+
+async fn a_session_advances_once<S: Store>(store: &S) {
+    let teacher = add_teacher(store, 1).await;
+    let first = session(1, teacher, 10);
+    store.insert_session(&first, 10, 5).await.unwrap();
+    assert_eq!(store.session(first.id).await.unwrap(), Some(first.clone()));
+    let next = Session {
+        current: [8; 32],
+        previous: Some([7; 32]),
+        issued_ms: 20,
+        expires_ms: 2000,
+        ..first.clone()
+    };
+    assert!(store.advance_session(&next, &first.current).await.unwrap());
+    assert!(
+        !store.advance_session(&next, &first.current).await.unwrap(),
+        "only from its current token"
+    );
+    assert_eq!(store.session(first.id).await.unwrap(), Some(next));
+    store.delete_session(first.id).await.unwrap();
+    store.delete_session(first.id).await.unwrap();
+    assert_eq!(store.session(first.id).await.unwrap(), None);
+}
+
+async fn sessions_are_bounded<S: Store>(store: &S) {
+    let (teacher, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    store.insert_session(&session(100, other, 1), 1, 3).await.unwrap();
+    for n in 1..=5_u64 {
+        store
+            .insert_session(&session(u128::from(n), teacher, n), n, 3)
+            .await
+            .unwrap();
+    }
+    let kept = |n: u128| store.session(Uuid::from_u128(n));
+    for (n, there) in [
+        (1, false),
+        (2, false),
+        (3, true),
+        (4, true),
+        (5, true),
+        (100, true),
+    ] {
+        assert_eq!(kept(n).await.unwrap().is_some(), there, "session {n}");
+    }
+    // At 1004 the third has expired; it goes before anything that is still good.
+    store
+        .insert_session(&session(6, teacher, 1004), 1004, 3)
+        .await
+        .unwrap();
+    for (n, there) in [(3, false), (4, false), (5, true), (6, true), (100, true)] {
+        assert_eq!(kept(n).await.unwrap().is_some(), there, "session {n} later");
+    }
+}
+
+async fn a_quiz_is_its_teachers<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    let stored = quiz(1, "Atoms", 5);
+    store.insert_quiz(owner, &stored, 10).await.unwrap();
+    assert_eq!(store.quiz(owner, stored.id).await.unwrap(), Some(stored.clone()));
+    assert_eq!(store.quiz(other, stored.id).await.unwrap(), None);
+    let change = store
+        .update_quiz(other, stored.id, 1, &document("Mine", 1), 6)
+        .await
+        .unwrap();
+    assert_eq!(change, QuizChange::Missing);
+    assert!(!store.delete_quiz(other, stored.id).await.unwrap());
+    assert!(store.quizzes(other, None, 10).await.unwrap().is_empty());
+    assert_eq!(
+        store.quiz(owner, stored.id).await.unwrap(),
+        Some(stored.clone()),
+        "nothing changed it"
+    );
+    assert!(store.delete_quiz(owner, stored.id).await.unwrap());
+    assert!(!store.delete_quiz(owner, stored.id).await.unwrap());
+}
+
+async fn a_quiz_changes_by_version<S: Store>(store: &S) {
+    let owner = add_teacher(store, 1).await;
+    let stored = quiz(1, "Atoms", 5);
+    store.insert_quiz(owner, &stored, 10).await.unwrap();
+    let new = document("Molecules", 3);
+    assert_eq!(
+        store.update_quiz(owner, stored.id, 1, &new, 9).await.unwrap(),
+        QuizChange::Changed(2)
+    );
+    let late = store
+        .update_quiz(owner, stored.id, 1, &document("Late", 1), 10)
+        .await
+        .unwrap();
+    assert_eq!(late, QuizChange::Stale(2));
+    let expected = QuizResponse {
+        version: 2,
+        updated_ms: 9,
+        quiz: new,
+        ..stored.clone()
+    };
+    assert_eq!(store.quiz(owner, stored.id).await.unwrap(), Some(expected));
+    let row = store.quizzes(owner, None, 10).await.unwrap().remove(0);
+    assert_eq!(
+        (row.title.as_str(), row.questions, row.updated_ms),
+        ("Molecules", 3, 9)
+    );
+}
+
+async fn quizzes_are_bounded<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    for n in 1..=2 {
+        assert_eq!(
+            store.insert_quiz(owner, &quiz(n, "Q", 1), 2).await.unwrap(),
+            Inserted::Yes
+        );
+    }
+    assert_eq!(
+        store.insert_quiz(owner, &quiz(3, "Q", 1), 2).await.unwrap(),
+        Inserted::Refused
+    );
+    assert_eq!(
+        store.insert_quiz(other, &quiz(3, "Q", 1), 2).await.unwrap(),
+        Inserted::Yes
+    );
+    assert!(
+        store
+            .delete_quiz(owner, QuizId(Uuid::from_u128(1)))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        store.insert_quiz(owner, &quiz(4, "Q", 1), 2).await.unwrap(),
+        Inserted::Yes
+    );
+}
+
+async fn pages_hold_every_row_once<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    // Several rows of one moment: the id settles their order.
+    for (n, at_ms) in [(1, 50), (2, 70), (3, 50), (4, 50), (5, 60), (6, 50), (7, 70)] {
+        store.insert_quiz(owner, &quiz(n, "Q", at_ms), 10).await.unwrap();
+        store
+            .save_result(&game(n, owner, 60_000 + at_ms, 1, 1))
+            .await
+            .unwrap();
+    }
+    store.insert_quiz(other, &quiz(8, "Q", 60), 10).await.unwrap();
+    store.save_result(&game(8, other, 60_060, 1, 1)).await.unwrap();
+    let order = [7, 2, 5, 6, 4, 3, 1].map(Uuid::from_u128);
+
+    let (mut quizzes, mut games, mut after) = (Vec::new(), Vec::new(), None);
+    loop {
+        let page = store.quizzes(owner, after, 2).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(PageKey {
+            at_ms: last.updated_ms,
+            id: last.id.0,
+        });
+        quizzes.extend(page.into_iter().map(|row| row.id.0));
+    }
+    after = None;
+    loop {
+        let page = store.games(owner, after, 3).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(PageKey {
+            at_ms: last.ended_ms,
+            id: last.id.0,
+        });
+        games.extend(page.into_iter().map(|row| row.id.0));
+    }
+    assert_eq!(quizzes, order);
+    assert_eq!(games, order);
+}
+
+async fn a_result_is_saved_once<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    let result = game(1, owner, 90_000, 3, 2);
+    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
+    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Before);
+    let mut different = result.clone();
+    different.players[0].answers[0].elapsed_ms += 1;
+    assert_eq!(
+        store.save_result(&different).await.unwrap(),
+        ResultSaved::Different
+    );
+    assert_eq!(
+        store.game(owner, result.game).await.unwrap(),
+        Some(result.clone())
+    );
+    assert_eq!(store.game(other, result.game).await.unwrap(), None);
+    let row = store.games(owner, None, 10).await.unwrap().remove(0);
+    assert_eq!(
+        (row.players, row.questions, row.title.as_str()),
+        (3, 2, "As played")
+    );
+    let nobody = game(2, teacher_id(3), 90_000, 1, 1);
+    assert_eq!(store.save_result(&nobody).await.unwrap(), ResultSaved::NoTeacher);
+}
+
+async fn a_result_is_saved_whole_or_not_at_all<S: Store>(store: &S) {
+    let owner = add_teacher(store, 1).await;
+    let mut broken = game(1, owner, 90_000, 3, 2);
+    // The last row of the last table is the one that fails.
+    let twice = broken.players[2].answers[1].clone();
+    broken.players[2].answers.push(twice);
+    store.save_result(&broken).await.unwrap_err();
+    assert_eq!(store.game(owner, broken.game).await.unwrap(), None);
+    assert!(store.games(owner, None, 10).await.unwrap().is_empty());
+    let whole = game(1, owner, 90_000, 3, 2);
+    assert_eq!(
+        store.save_result(&whole).await.unwrap(),
+        ResultSaved::Now,
+        "the failed one left nothing"
+    );
+}
+
+async fn a_deleted_game_stays_deleted<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    let (result, kept) = (game(1, owner, 90_000, 3, 2), game(2, owner, 91_000, 3, 2));
+    store.save_result(&result).await.unwrap();
+    store.save_result(&kept).await.unwrap();
+    assert!(!store.delete_game(other, result.game).await.unwrap());
+    assert!(store.delete_game(owner, result.game).await.unwrap());
+    assert!(!store.delete_game(owner, result.game).await.unwrap());
+    assert_eq!(store.game(owner, result.game).await.unwrap(), None);
+    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Deleted);
+    assert_eq!(store.game(owner, result.game).await.unwrap(), None);
+    assert_eq!(store.game(owner, kept.game).await.unwrap(), Some(kept));
+}
+
+/// 500 players and 20 questions: more rows than one insert takes, in every table.
+async fn a_full_hall_comes_back_as_saved<S: Store>(store: &S) {
+    let owner = add_teacher(store, 1).await;
+    let result = game(1, owner, 90_000, 501, 20);
+    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
+    let stored = store.game(owner, result.game).await.unwrap().unwrap();
+    assert!(
+        stored == result,
+        "a result of {} players changed in the store",
+        result.players.len()
+    );
+    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Before);
+}

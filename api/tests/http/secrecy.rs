@@ -1,0 +1,104 @@
+//! What never reaches a log: passwords and tokens.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::support::{PASSWORD, Site, document};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn passwords_and_tokens_are_never_logged() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(log.clone())
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+
+    let site = Site::new().await;
+    let anna = site.teacher("anna").await;
+    let wrong = json!({ "email": "anna@school.org", "password": "a wrong secret" });
+    site.call("POST", "/auth/login")
+        .json(&wrong)
+        .send()
+        .await
+        .refused(401, "bad-credentials");
+    let broken = site
+        .call("POST", "/auth/login")
+        .header("content-type", "application/json");
+    broken
+        .body("{\"password\":\"a wrong secret\",}")
+        .send()
+        .await
+        .refused(400, "malformed-body");
+    let next = site
+        .call("POST", "/auth/refresh")
+        .header("cookie", &anna.cookie)
+        .send()
+        .await;
+    site.clock.advance(std::time::Duration::from_secs(60));
+    site.call("POST", "/auth/refresh")
+        .header("cookie", &anna.cookie)
+        .send()
+        .await
+        .refused(401, "session-ended");
+    let quiz = site
+        .call("POST", "/quizzes")
+        .bearer(&anna)
+        .json(&document("A secret title", 1))
+        .send()
+        .await;
+    assert_eq!(quiz.status.as_u16(), 201);
+    site.store.close().await;
+    site.call("GET", "/quizzes")
+        .bearer(&anna)
+        .send()
+        .await
+        .refused(500, "internal-error");
+    drop(guard);
+
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    for logged in ["api request", "a replaced refresh token", "request failed"] {
+        assert!(text.contains(logged), "the log was watched: {logged}");
+    }
+    let secret = |cookie: &str| cookie.split_once('.').unwrap().1.to_owned();
+    for secret in [
+        PASSWORD,
+        "a wrong secret",
+        "A secret title",
+        &anna.token,
+        &secret(&anna.cookie),
+        &secret(&next.cookie()),
+    ] {
+        assert!(!text.contains(secret), "{secret} was logged");
+    }
+    assert_eq!(
+        text.matches("request failed").count(),
+        1,
+        "a fault is logged once"
+    );
+}

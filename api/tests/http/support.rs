@@ -1,0 +1,182 @@
+//! A whole API in a scratch folder, and a small client for it.
+
+use std::sync::Arc;
+
+use api::{Api, Clock, Config, Keys, SqliteStore};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use protocol::ids::TeacherId;
+use protocol::quiz::{Choice, Question, QuestionKind, QuizDocument};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// An API of its own, with a clock that can be moved.
+pub(crate) struct Site {
+    pub(crate) api: Api,
+    pub(crate) router: Router,
+    pub(crate) clock: Clock,
+    pub(crate) store: Arc<SqliteStore>,
+    _folder: TempDir,
+}
+
+/// A signed-in teacher.
+pub(crate) struct Account {
+    pub(crate) id: TeacherId,
+    pub(crate) token: String,
+    pub(crate) cookie: String,
+}
+
+impl Site {
+    pub(crate) async fn new() -> Self {
+        Self::with(Config::default()).await
+    }
+
+    pub(crate) async fn with(config: Config) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(&folder.path().join("api.db")).await.unwrap());
+        let keys = Keys::load_or_create(&folder.path().join("keys.json")).unwrap();
+        let clock = Clock::system();
+        let api = Api::with_clock(config, store.clone(), keys, clock.clone());
+        Self {
+            router: api.router(),
+            api,
+            clock,
+            store,
+            _folder: folder,
+        }
+    }
+
+    /// Registers `NAME@school.org`.
+    pub(crate) async fn teacher(&self, name: &str) -> Account {
+        let body = json!({ "email": format!("{name}@school.org"), "password": PASSWORD, "name": name });
+        let reply = self.call("POST", "/auth/register").json(&body).send().await;
+        assert_eq!(reply.status, StatusCode::CREATED, "{}", reply.text());
+        let session = reply.value();
+        Account {
+            id: session["user"]["id"].as_str().unwrap().parse().unwrap(),
+            token: session["access_token"].as_str().unwrap().to_owned(),
+            cookie: reply.cookie(),
+        }
+    }
+
+    pub(crate) fn call(&self, method: &str, path: &str) -> Call {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(Body::empty())
+            .unwrap();
+        Call {
+            router: self.router.clone(),
+            request,
+        }
+    }
+}
+
+/// A request in the making.
+pub(crate) struct Call {
+    router: Router,
+    request: Request<Body>,
+}
+
+impl Call {
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.request.headers_mut().insert(name, value.parse().unwrap());
+        self
+    }
+
+    pub(crate) fn bearer(self, account: &Account) -> Self {
+        self.header("authorization", &format!("Bearer {}", account.token))
+    }
+
+    pub(crate) fn json(self, body: &impl Serialize) -> Self {
+        self.header("content-type", "application/json")
+            .body(serde_json::to_vec(body).unwrap())
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Body>) -> Self {
+        *self.request.body_mut() = body.into();
+        self
+    }
+
+    pub(crate) async fn send(self) -> Reply {
+        let response = self.router.oneshot(self.request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.to_vec(),
+        }
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        self.read()
+    }
+
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {} {}", self.status, self.text()))
+    }
+
+    /// The refresh cookie as the browser would send it back.
+    pub(crate) fn cookie(&self) -> String {
+        let set = self.headers["set-cookie"].to_str().unwrap();
+        set.split(';').next().unwrap().to_owned()
+    }
+
+    /// Asserts a well-formed refusal of this status and code, and returns its sentence.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, code: &str) -> String {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text());
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        let problem: protocol::rest::Problem = self.read();
+        assert_eq!(
+            (problem.status, problem.code.as_str()),
+            (status, code),
+            "{}",
+            problem.detail
+        );
+        assert!(
+            !problem.title.is_empty() && problem.detail.ends_with(['.', '?']),
+            "{problem:?}"
+        );
+        problem.detail
+    }
+}
+
+pub(crate) fn document(title: &str, questions: usize) -> QuizDocument {
+    let choice = |text: &str, correct| Choice {
+        text: text.to_owned(),
+        correct,
+    };
+    let question = |i| Question {
+        kind: QuestionKind::Single,
+        text: format!("Question {i}?"),
+        choices: vec![choice("yes", true), choice("no", false), choice("maybe", false)],
+        time_ms: 20_000,
+    };
+    QuizDocument {
+        title: title.to_owned(),
+        questions: (1..=questions).map(question).collect(),
+    }
+}
