@@ -24,7 +24,7 @@ export function Report({ model }: { model: ReportModel }) {
         </Button>
       </header>
       <Summary model={model} />
-      <section aria-labelledby="questions">
+      <section>
         <h2 id="questions">{w.questions}</h2>
         {model.questions.length === 0 && <p class="soft">{w.nothingPlayed}</p>}
         <ol class="plain r-questions">
@@ -33,7 +33,7 @@ export function Report({ model }: { model: ReportModel }) {
           ))}
         </ol>
       </section>
-      <section aria-labelledby="students">
+      <section>
         <h2 id="students">{w.byStudent}</h2>
         {model.students.length === 0 ? <p class="soft">{w.nobodyPlayed}</p> : <Students model={model} />}
       </section>
@@ -60,6 +60,10 @@ function Summary({ model }: { model: ReportModel }) {
         <Fact name={w.scoring} value={model.accuracyOnly ? w.accuracy : w.speed} />
         <Fact name={w.code} value={model.code} />
       </dl>
+      <p class="row r-jump">
+        <a href="#questions">{w.questions}</a>
+        <a href="#students">{w.byStudent}</a>
+      </p>
       {hardest && (
         <p class="r-hardest">
           <a href={`#question-${hardest.q}`}>{w.hardest(hardest.q)}</a>

@@ -68,7 +68,7 @@ function Cell({ cell, off }: { cell: AnswerCell; off: boolean }) {
       <span class="sr">{w.cell[cell.mark](cell.q, points)}</span>
       <span aria-hidden="true">
         {SIGNS[cell.mark]}
-        {cell.mark === "right" && <small>{points}</small>}
+        {cell.points > 0 && <small>{points}</small>}
       </span>
     </td>
   );

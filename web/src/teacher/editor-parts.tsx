@@ -22,7 +22,7 @@ export function SaveBar({ saving, onSave, canUndo, canRedo, onUndo, onRedo }: Sa
     ? w.editor.saving
     : saving.dirty
       ? w.editor.unsaved
-      : saving.stored
+      : saving.id !== undefined
         ? w.editor.saved
         : "";
   return (

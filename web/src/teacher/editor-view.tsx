@@ -2,29 +2,20 @@
 // leaving, not by a conflict, not by a deleted question.
 
 import { teacher as w } from "@lang/teacher";
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import type { QuestionKind } from "../shared/proto/protocol";
 import { QUESTIONS_MAX } from "../shared/proto/protocol";
-import { Field, Loading } from "../shared/ui/parts";
+import { Button, Field, Loading } from "../shared/ui/parts";
 import { readQuiz } from "./api";
-import type { Draft } from "./draft";
 import { emptyDraft, toDraft } from "./draft";
-import type { Edit } from "./editor";
-import { initial, reduce } from "./editor";
 import { ConflictNote, Issues, SaveBar, UndoToast } from "./editor-parts";
-import { hold } from "./guard";
+import { HostDialog } from "./host-dialog";
 import { KINDS, QuestionEditor, trueFalseWords } from "./question";
 import { href } from "./route";
-import { useSaving } from "./saving";
 import { Failure, Icon } from "./ui";
-import { TITLE_FIELD, validate } from "./validate";
-import { issueText } from "./words";
-
-interface Loaded {
-  id: string | undefined;
-  version: number;
-  draft: Draft;
-}
+import type { EditorTools, Loaded } from "./use-editor";
+import { focusField, useEditor, useSaveKey } from "./use-editor";
+import { TITLE_FIELD } from "./validate";
 
 /** `id` is none for a quiz that was never saved. */
 export function EditorView({ id }: { id: string | undefined }) {
@@ -54,65 +45,27 @@ export function EditorView({ id }: { id: string | undefined }) {
 }
 
 function Editor(loaded: Loaded) {
-  const [state, dispatch] = useReducer(reduce, loaded.draft, initial);
+  const tools = useEditor(loaded);
+  const { state, saving, issues, errorOf, touch, edit } = tools;
   const { draft } = state;
-  const issues = useMemo(() => validate(draft), [draft]);
-  const touched = useTouched();
-  const saving = useSaving(loaded, draft, (theirs) => dispatch({ do: "load", draft: theirs }));
-  const [removed, setRemoved] = useState<number>();
-
-  const dirty = useRef(saving.dirty);
-  dirty.current = saving.dirty;
-  useEffect(() => hold(() => dirty.current), []);
-
-  const focusNext = useFocusAfter(draft);
-  const edit = useCallback(
-    (change: Edit) => {
-      setRemoved(undefined);
-      if (change.do === "remove") {
-        const index = draft.questions.findIndex((question) => question.key === change.question);
-        setRemoved(index + 1);
-        const near = draft.questions[index + 1] ?? draft.questions[index - 1];
-        focusNext(near ? `q${near.key}-head` : "add-single");
-      }
-      dispatch(change);
-    },
-    [draft, focusNext],
-  );
-  const undo = () => {
-    setRemoved(undefined);
-    dispatch({ do: "undo" });
-  };
-
-  const save = () => {
-    touched.all();
-    const first = issues[0];
-    if (first) return focusField(first.field);
-    void saving.save();
-  };
+  const save = () => void tools.save();
   useSaveKey(save);
-
-  const errorOf = (field: string): string | undefined => {
-    const found = issues.find((issue) => issue.field === field);
-    // Too long is said while typing; missing is said once the field was left or a save was tried.
-    return found && (touched.has(field) || found.code.endsWith("_long")) ? issueText(found) : undefined;
-  };
 
   return (
     <div class="t-editor">
-      <h1>{saving.stored ? w.titles.quiz : w.editor.fresh}</h1>
+      <h1>{saving.id !== undefined ? w.titles.quiz : w.editor.fresh}</h1>
       <SaveBar
         saving={saving}
         onSave={save}
         canUndo={state.past.length > 0}
         canRedo={state.future.length > 0}
-        onUndo={undo}
-        onRedo={() => dispatch({ do: "redo" })}
+        onUndo={tools.undo}
+        onRedo={tools.redo}
       />
       {saving.conflict && <ConflictNote saving={saving} />}
       {saving.failed !== undefined && <Failure error={saving.failed} retry={save} />}
-      {touched.tried && <Issues issues={issues} onGo={focusField} />}
-      <div onFocusOut={() => touched.add(TITLE_FIELD)}>
+      {tools.tried && <Issues issues={issues} onGo={focusField} />}
+      <div onFocusOut={() => touch(TITLE_FIELD)}>
         <Field
           id={TITLE_FIELD}
           label={w.editor.title}
@@ -132,21 +85,41 @@ function Editor(loaded: Loaded) {
             of={draft.questions.length}
             errorOf={errorOf}
             edit={edit}
-            touch={touched.add}
+            touch={touch}
           />
         ))}
       </ol>
       <AddQuestion
         count={draft.questions.length}
         onAdd={(kind) => {
-          focusNext(`q${draft.nextKey}-text`);
+          tools.focusNext(`q${draft.nextKey}-text`);
           edit({ do: "add", kind, words: trueFalseWords() });
         }}
       />
-      <p class="t-editor-end">
-        <a href={href({ view: "library" })}>{w.editor.toLibrary}</a>
-      </p>
-      {removed !== undefined && <UndoToast number={removed} onUndo={undo} onClose={() => setRemoved(undefined)} />}
+      <End tools={tools} />
+      {tools.removed !== undefined && (
+        <UndoToast number={tools.removed} onUndo={tools.undo} onClose={tools.forgetRemoved} />
+      )}
+    </div>
+  );
+}
+
+/** What comes after editing: back to the library, or a game with what was just saved. */
+function End({ tools }: { tools: EditorTools }) {
+  const { saving, save, state } = tools;
+  const [hosting, setHosting] = useState(false);
+  const host = async () => setHosting(saving.dirty ? await save() : true);
+  const empty = state.draft.questions.length === 0;
+  return (
+    <div class="row apart">
+      <a href={href({ view: "library" })}>{w.editor.toLibrary}</a>
+      <Button kind="plain" busy={saving.busy || empty} onClick={() => void host()}>
+        <Icon name="play" />
+        {w.library.host}
+      </Button>
+      {hosting && saving.id !== undefined && (
+        <HostDialog quiz={{ id: saving.id, title: state.draft.title }} onClose={() => setHosting(false)} />
+      )}
     </div>
   );
 }
@@ -174,46 +147,4 @@ function AddQuestion({ count, onAdd }: { count: number; onAdd: (kind: QuestionKi
       <p class="hint">{w.editor.count(count, QUESTIONS_MAX)}</p>
     </section>
   );
-}
-
-/** Fields that were left once; after a save was tried, all of them. */
-function useTouched() {
-  const [fields, setFields] = useState<ReadonlySet<string>>(new Set());
-  const [tried, setTried] = useState(false);
-  const add = useCallback((field: string) => setFields((known) => new Set(known).add(field)), []);
-  return { has: (field: string) => tried || fields.has(field), add, all: () => setTried(true), tried };
-}
-
-/** Moves the focus to an element that the next rendering brings. */
-function useFocusAfter(draft: Draft): (id: string) => void {
-  const wanted = useRef<string | undefined>(undefined);
-  useEffect(() => {
-    if (wanted.current === undefined) return;
-    focusField(wanted.current);
-    wanted.current = undefined;
-  }, [draft]);
-  return useCallback((id: string) => {
-    wanted.current = id;
-  }, []);
-}
-
-function focusField(id: string) {
-  const element = document.getElementById(id);
-  element?.focus({ preventScroll: true });
-  element?.scrollIntoView({ block: "center" });
-}
-
-/** Ctrl+S or Cmd+S saves the quiz, since people press it anyway. */
-function useSaveKey(save: () => void) {
-  const latest = useRef(save);
-  latest.current = save;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
-      event.preventDefault();
-      latest.current();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
 }

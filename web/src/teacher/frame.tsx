@@ -12,6 +12,11 @@ import { logout } from "./session";
 
 const PLACES = ["library", "import", "games"] as const;
 
+/** The editor belongs to the library. */
+function inside(view: Route["view"] | undefined, place: (typeof PLACES)[number]): boolean {
+  return view === "quiz" && place === "library";
+}
+
 interface FrameProps {
   title: string;
   user: User | undefined;
@@ -31,7 +36,7 @@ export function Frame({ title, user, view, onLeave, children }: FrameProps) {
   const nav = user && (
     <>
       {PLACES.map((place) => (
-        <a key={place} href={`/teach#/${place}`} aria-current={view === place ? "page" : undefined}>
+        <a key={place} href={`/teach#/${place}`} aria-current={view === place ? "page" : inside(view, place) ? "true" : undefined}>
           {w.nav[place]}
         </a>
       ))}

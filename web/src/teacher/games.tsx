@@ -7,38 +7,20 @@ import type { GameSummary } from "../shared/proto/protocol";
 import { Confirm } from "../shared/ui/dialog";
 import { Loading } from "../shared/ui/parts";
 import { deleteGame, listGames } from "./api";
+import { useDeletion } from "./deletion";
 import { usePaged } from "./paged";
 import { href } from "./route";
-import { Failure, IconButton, MoreButton } from "./ui";
+import { Failure, IconButton, MoreButton, Said } from "./ui";
 
 export function GamesView() {
   const list = usePaged(listGames);
-  const [deleting, setDeleting] = useState<GameSummary>();
-  const [failed, setFailed] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState("");
-
-  const remove = async (game: GameSummary) => {
-    setBusy(true);
-    setFailed(undefined);
-    try {
-      await deleteGame(game.id);
-      list.drop(game.id);
-      setSaid(w.games.removed(game.title));
-    } catch (error) {
-      setFailed(error);
-    }
-    setBusy(false);
-    setDeleting(undefined);
-  };
-
+  const deletion = useDeletion(list, deleteGame, (game) => setSaid(w.games.removed(game.title)));
   return (
     <>
       <h1>{w.titles.games}</h1>
-      <p class="t-said" role="status">
-        {said}
-      </p>
-      {failed !== undefined && <Failure error={failed} />}
+      <Said text={said} />
+      {deletion.failed !== undefined && <Failure error={deletion.failed} />}
       {list.failed !== undefined && <Failure error={list.failed} retry={list.load} />}
       {list.items === undefined && list.busy && <Loading />}
       {list.items?.length === 0 && (
@@ -53,20 +35,20 @@ export function GamesView() {
       {list.items && list.items.length > 0 && (
         <ul class="plain t-rows">
           {list.items.map((game) => (
-            <GameRow key={game.id} game={game} onDelete={() => setDeleting(game)} />
+            <GameRow key={game.id} game={game} onDelete={() => deletion.ask(game)} />
           ))}
         </ul>
       )}
       <MoreButton list={list} />
-      {deleting && (
+      {deletion.asked && (
         <Confirm
           title={w.games.removeTitle}
-          text={w.games.removeText(deleting.title, w.moment(deleting.ended_ms))}
+          text={w.games.removeText(deletion.asked.title, w.moment(deletion.asked.ended_ms))}
           action={w.games.remove}
           danger
-          busy={busy}
-          onConfirm={() => void remove(deleting)}
-          onClose={() => setDeleting(undefined)}
+          busy={deletion.busy}
+          onConfirm={() => void deletion.confirm()}
+          onClose={deletion.cancel}
         />
       )}
     </>

@@ -131,7 +131,7 @@ function Outcome({ name, model }: { name: string; model: ImportModel }) {
           {quiz.title}
         </p>
       )}
-      <p>{skipped.length === 0 ? w.import.allTaken : w.import.skipped(skipped.length)}</p>
+      {skipped.length === 0 && <p>{w.import.allTaken}</p>}
       {quiz && (
         <div class="row">
           {model.imported > 0 && (

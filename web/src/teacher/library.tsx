@@ -2,76 +2,42 @@
 
 import { teacher as w } from "@lang/teacher";
 import { useState } from "preact/hooks";
-import type { QuizDocument, QuizSummary } from "../shared/proto/protocol";
-import { TITLE_CHARS_MAX } from "../shared/proto/protocol";
+import type { QuizSummary } from "../shared/proto/protocol";
 import { Confirm } from "../shared/ui/dialog";
 import { Loading } from "../shared/ui/parts";
 import { createQuiz, deleteQuiz, listQuizzes, readQuiz } from "./api";
+import { copyOf } from "./copy";
+import { useDeletion } from "./deletion";
 import { HostDialog } from "./host-dialog";
 import { usePaged } from "./paged";
 import { href } from "./route";
-import { Failure, Icon, IconButton, MoreButton } from "./ui";
-
-type Asked = { what: "host" | "delete"; quiz: QuizSummary };
-
-/** The copy of a quiz, its title marked as one and still within its bound. */
-export function copyOf(quiz: QuizDocument, mark: (title: string) => string): QuizDocument {
-  const room = TITLE_CHARS_MAX - [...mark("")].length;
-  return { ...quiz, title: mark([...quiz.title].slice(0, room).join("")) };
-}
+import { Failure, Icon, IconButton, MoreButton, Said } from "./ui";
 
 export function Library() {
   const list = usePaged(listQuizzes);
-  const [asked, setAsked] = useState<Asked>();
-  const [failed, setFailed] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState("");
+  const deletion = useDeletion(list, deleteQuiz, (quiz) => setSaid(w.library.removed(quiz.title)));
+  const [hosted, setHosted] = useState<QuizSummary>();
+  const [failed, setFailed] = useState<unknown>();
 
   const duplicate = async (quiz: QuizSummary) => {
     setFailed(undefined);
     try {
       const original = await readQuiz(quiz.id);
-      const copy = await createQuiz(copyOf(original.quiz, w.library.copyTitle));
-      setSaid(w.library.duplicated(copy.quiz.title));
-      list.reload();
+      const { id, updated_ms, quiz: copy } = await createQuiz(copyOf(original.quiz, w.library.copyTitle));
+      list.prepend({ id, updated_ms, title: copy.title, questions: copy.questions.length });
+      setSaid(w.library.duplicated(copy.title));
     } catch (error) {
       setFailed(error);
     }
-  };
-
-  const remove = async (quiz: QuizSummary) => {
-    setBusy(true);
-    setFailed(undefined);
-    try {
-      await deleteQuiz(quiz.id);
-      list.drop(quiz.id);
-      setSaid(w.library.removed(quiz.title));
-    } catch (error) {
-      setFailed(error);
-    }
-    setBusy(false);
-    setAsked(undefined);
   };
 
   return (
     <>
-      <div class="row apart">
-        <h1>{w.titles.library}</h1>
-        <div class="row">
-          <a class="btn plain" href={href({ view: "import" })}>
-            <Icon name="file" />
-            {w.library.import}
-          </a>
-          <a class="btn" href={href({ view: "quiz", id: undefined })}>
-            <Icon name="add" />
-            {w.library.fresh}
-          </a>
-        </div>
-      </div>
-      <p class="t-said" role="status">
-        {said}
-      </p>
+      <LibraryHead />
+      <Said text={said} />
       {failed !== undefined && <Failure error={failed} />}
+      {deletion.failed !== undefined && <Failure error={deletion.failed} />}
       {list.failed !== undefined && <Failure error={list.failed} retry={list.load} />}
       {list.items === undefined && list.busy && <Loading />}
       {list.items?.length === 0 && <EmptyLibrary />}
@@ -81,27 +47,45 @@ export function Library() {
             <QuizCard
               key={quiz.id}
               quiz={quiz}
-              onHost={() => setAsked({ what: "host", quiz })}
-              onDelete={() => setAsked({ what: "delete", quiz })}
+              onHost={() => setHosted(quiz)}
+              onDelete={() => deletion.ask(quiz)}
               onDuplicate={() => void duplicate(quiz)}
             />
           ))}
         </ul>
       )}
       <MoreButton list={list} />
-      {asked?.what === "host" && <HostDialog quiz={asked.quiz} onClose={() => setAsked(undefined)} />}
-      {asked?.what === "delete" && (
+      {hosted && <HostDialog quiz={hosted} onClose={() => setHosted(undefined)} />}
+      {deletion.asked && (
         <Confirm
           title={w.library.removeTitle}
-          text={w.library.removeText(asked.quiz.title)}
+          text={w.library.removeText(deletion.asked.title)}
           action={w.library.remove}
           danger
-          busy={busy}
-          onConfirm={() => void remove(asked.quiz)}
-          onClose={() => setAsked(undefined)}
+          busy={deletion.busy}
+          onConfirm={() => void deletion.confirm()}
+          onClose={deletion.cancel}
         />
       )}
     </>
+  );
+}
+
+function LibraryHead() {
+  return (
+    <div class="row apart">
+      <h1>{w.titles.library}</h1>
+      <div class="row">
+        <a class="btn plain" href={href({ view: "import" })}>
+          <Icon name="file" />
+          {w.library.import}
+        </a>
+        <a class="btn" href={href({ view: "quiz", id: undefined })}>
+          <Icon name="add" />
+          {w.library.fresh}
+        </a>
+      </div>
+    </div>
   );
 }
 

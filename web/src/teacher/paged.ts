@@ -11,7 +11,8 @@ export interface Paged<T> {
   busy: boolean;
   failed: unknown;
   load: () => void;
-  reload: () => void;
+  /** Shows a new row first, without fetching the list anew. */
+  prepend: (row: T) => void;
   /** Takes out a row that was deleted. */
   drop: (id: string) => void;
 }
@@ -55,7 +56,7 @@ export function usePaged<T extends { id: string }>(read: (after?: string) => Pro
     busy,
     failed,
     load: () => void fetchPage(items === undefined ? undefined : next),
-    reload: () => void fetchPage(undefined),
+    prepend: (row) => setItems((rows) => joined([row], rows ?? [])),
     drop: (id) => setItems((rows) => rows?.filter((row) => row.id !== id)),
   };
 }

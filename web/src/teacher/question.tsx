@@ -1,6 +1,6 @@
 // One question of the editor: its kind, text, choices with their marks, and time. It holds no state; every change is an action.
 
-import { common } from "@lang/common";
+import * as common from "@lang/common";
 import { teacher as w } from "@lang/teacher";
 import type { QuestionKind } from "../shared/proto/protocol";
 import {

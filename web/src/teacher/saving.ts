@@ -9,21 +9,21 @@ import { sameContent, toDocument, toDraft } from "./draft";
 import { href } from "./route";
 import { isStatus } from "./session";
 
-/** A save met a newer version. The teacher says which one stays. */
+/** The state of saving, and what can be done about it. Each call tells whether the draft is stored now. */
 export interface Saving {
   dirty: boolean;
   busy: boolean;
   conflict: boolean;
   failed: unknown;
-  /** Whether it is stored at all. */
-  stored: boolean;
-  save: () => Promise<void>;
+  /** Its id; none before the first save. */
+  id: string | undefined;
+  save: () => Promise<boolean>;
   /** After a conflict: mine over theirs. */
-  overwrite: () => Promise<void>;
+  overwrite: () => Promise<boolean>;
   /** After a conflict: theirs, mine is given up. */
-  takeTheirs: () => Promise<void>;
+  takeTheirs: () => Promise<boolean>;
   /** After a conflict: theirs stays, mine becomes a quiz of its own. */
-  saveCopy: () => Promise<void>;
+  saveCopy: () => Promise<boolean>;
 }
 
 interface Base {
@@ -40,20 +40,23 @@ export function useSaving(loaded: Base, draft: Draft, onTheirs: (draft: Draft) =
   const running = useRef(false);
 
   /** One call at a time: a second save of the same draft would conflict with the first. */
-  const run = async (work: () => Promise<void>) => {
-    if (running.current) return;
+  const run = async (work: () => Promise<void>): Promise<boolean> => {
+    if (running.current) return false;
     running.current = true;
     setBusy(true);
     setFailed(undefined);
+    let done = false;
     try {
       await work();
       setConflict(false);
+      done = true;
     } catch (error) {
       if (isStatus(error, 412)) setConflict(true);
       else setFailed(error);
     }
     running.current = false;
     setBusy(false);
+    return done;
   };
 
   const stored = (sent: Draft, answer: QuizResponse) => {
@@ -75,7 +78,7 @@ export function useSaving(loaded: Base, draft: Draft, onTheirs: (draft: Draft) =
     busy,
     conflict,
     failed,
-    stored: base.id !== undefined,
+    id: base.id,
     save: () => run(() => put(base.version)),
     overwrite: () => run(async () => put((await theirs())?.version ?? base.version)),
     takeTheirs: () =>

@@ -42,6 +42,15 @@ export function MoreButton<T>({ list }: { list: Paged<T> }) {
   );
 }
 
+/** Says what was done, to the eye and to a screen reader. It is there before it speaks, or it would not be heard. */
+export function Said({ text }: { text: string }) {
+  return (
+    <p class="t-said text" role="status" dir="auto">
+      {text}
+    </p>
+  );
+}
+
 interface IconButtonProps {
   id?: string;
   icon: keyof typeof ICONS;

@@ -1,6 +1,6 @@
 // Sentences put together from the dictionary and a value of ours.
 
-import { common } from "@lang/common";
+import * as common from "@lang/common";
 import { teacher } from "@lang/teacher";
 import type { Issue } from "./validate";
 

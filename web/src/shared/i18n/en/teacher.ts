@@ -164,7 +164,6 @@ export const teacher = {
     saving: "Saving…",
     saved: "All changes saved",
     unsaved: "Unsaved changes",
-    host: "Host",
     toLibrary: "Back to the library",
     issues,
     issueCount: (count: number) =>
