@@ -216,7 +216,8 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
   const probe = () => {
     if (status === "idle" || status === "stopped") return;
     if (!socket) connect();
-    else send({ t: "ping" }, true);
+    // Before the game has let this page in, a ping would be a bad first frame.
+    else if (status === "open") send({ t: "ping" }, true);
   };
 
   return {

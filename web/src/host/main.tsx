@@ -1,0 +1,34 @@
+// The host's live page.
+
+import { render } from "preact";
+import "../shared/tokens.css";
+import "../shared/base.css";
+import "../shared/ui/ui.css";
+import "../shared/ui/choices.css";
+import "./live.css";
+import { codeInAddress } from "../shared/code";
+import { watchUrl, wakeUp } from "../shared/client";
+import { accessToken, replaceToken, takeTokenFromAddress } from "../shared/http";
+import type { HostCommand } from "../shared/proto/protocol";
+import { App } from "./app";
+import { createHostSession, type Credential } from "./session";
+
+takeTokenFromAddress();
+
+const hello = (token: string | null): HostCommand | null => (token === null ? null : { t: "host", token });
+
+const teacher: Credential = {
+  first: async () => hello(await accessToken()),
+  replace: async () => hello(await replaceToken()),
+  wantsTicket: true,
+};
+
+const code = codeInAddress();
+const session = code === "" ? null : createHostSession(watchUrl(code), teacher);
+if (session) {
+  wakeUp(session.probe);
+  session.start();
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<App session={session} code={code} />, root);
