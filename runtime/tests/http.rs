@@ -1,5 +1,7 @@
 //! The listener on real sockets: its bound, its answer past the bound, TLS, and a stop that lets requests finish.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

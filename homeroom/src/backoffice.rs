@@ -1,0 +1,51 @@
+//! The game server's view of the API when both are in this process: plain calls.
+
+use api::{Api, PlanCheckError, SaveError};
+use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
+use protocol::ids::{QuizId, TeacherId};
+use protocol::result::GameResult;
+
+/// The API next door.
+pub(crate) struct InProcess(pub(crate) Api);
+
+impl Backoffice for InProcess {
+    fn plan_check(&self, teacher: TeacherId, quiz: Option<QuizId>) -> BackofficeFuture<'_, PlanGrant> {
+        Box::pin(async move {
+            let grant = self
+                .0
+                .plan_check(teacher, quiz)
+                .await
+                .map_err(|error| match error {
+                    PlanCheckError::UnknownTeacher => BackofficeError::Refused {
+                        code: "unknown-teacher".to_owned(),
+                        detail: "This account does not exist any more. Sign in again.".to_owned(),
+                    },
+                    PlanCheckError::UnknownQuiz => BackofficeError::NotFound,
+                    PlanCheckError::Unavailable(_) => BackofficeError::Unavailable(Box::new(error)),
+                })?;
+            Ok(PlanGrant {
+                players_max: grant.players_max,
+                quiz: quiz.zip(grant.quiz),
+            })
+        })
+    }
+
+    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move {
+            self.0
+                .save_result(result.clone())
+                .await
+                .map_err(|error| match error {
+                    SaveError::UnknownTeacher => BackofficeError::Refused {
+                        code: "unknown-teacher".to_owned(),
+                        detail: "The account of this game's teacher does not exist any more.".to_owned(),
+                    },
+                    SaveError::Different => BackofficeError::Refused {
+                        code: "different-result".to_owned(),
+                        detail: "Another result of this game is stored already.".to_owned(),
+                    },
+                    SaveError::Unavailable(_) => BackofficeError::Unavailable(Box::new(error)),
+                })
+        })
+    }
+}

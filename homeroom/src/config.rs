@@ -1,0 +1,151 @@
+//! Flags and environment of the one-process product, checked before anything binds.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Parser;
+use runtime::telemetry::LogFormat;
+use thiserror::Error;
+use url::Url;
+
+/// Live classroom quizzes on one machine: teachers host, students join from their phones with a code.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "homeroom", version)]
+pub(crate) struct Config {
+    /// Address and port to listen on; 0.0.0.0 lets phones in the same network in.
+    #[arg(long, env = "HOMEROOM_LISTEN", default_value = "0.0.0.0:8080")]
+    pub(crate) listen: SocketAddr,
+    /// Folder for accounts, quizzes, results and keys; created when missing.
+    #[arg(long, env = "HOMEROOM_DATA_DIR", default_value = "./homeroom-data")]
+    pub(crate) data_dir: PathBuf,
+    /// Address under which people reach this server when it is not its own, for example `https://quiz.school.example`.
+    #[arg(long, env = "HOMEROOM_PUBLIC_URL")]
+    pub(crate) public_url: Option<String>,
+    /// Another web origin whose pages may connect, for example `http://quiz.local:8080`; may be repeated.
+    #[arg(long = "allow-origin", env = "HOMEROOM_ALLOW_ORIGIN", value_delimiter = ',')]
+    pub(crate) allow_origins: Vec<String>,
+    /// Certificate chain as a PEM file; serves HTTPS together with --tls-key.
+    #[arg(long, env = "HOMEROOM_TLS_CERT", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Private key as a PEM file.
+    #[arg(long, env = "HOMEROOM_TLS_KEY", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Address for /live, /ready and /metrics, for example `127.0.0.1:9090`; off when not given.
+    #[arg(long, env = "HOMEROOM_ADMIN_LISTEN")]
+    pub(crate) admin_listen: Option<SocketAddr>,
+    /// Players, hosts and screens connected at once; never more than the process's descriptor limit leaves room for.
+    #[arg(long, env = "HOMEROOM_SOCKETS_MAX", default_value_t = 15_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) sockets_max: u32,
+    /// Games live at once.
+    #[arg(long, env = "HOMEROOM_GAMES_MAX", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) games_max: u32,
+    /// Look of the log on standard error.
+    #[arg(long, env = "HOMEROOM_LOG_FORMAT", value_enum, default_value = "text")]
+    pub(crate) log_format: LogFormat,
+    /// What to log, for example `info` or `info,game_server=debug`.
+    #[arg(long, env = "HOMEROOM_LOG", default_value = "info")]
+    pub(crate) log: String,
+    /// Opens a sample game with 30 bot students; keeps its data apart and starts afresh each time.
+    #[arg(long, conflicts_with = "tls_cert")]
+    pub(crate) demo: bool,
+}
+
+/// What flags and environment cannot say by their type alone.
+#[derive(Debug, Error)]
+pub(crate) enum ConfigError {
+    /// The public URL is no origin.
+    #[error("--public-url {value:?} must be http:// or https:// with a host and nothing after it")]
+    PublicUrl {
+        /// What was given.
+        value: String,
+    },
+    /// An allowed origin is no origin.
+    #[error("--allow-origin {value:?} must be http:// or https:// with a host and nothing after it")]
+    AllowOrigin {
+        /// What was given.
+        value: String,
+    },
+}
+
+impl Config {
+    /// The configured origins in their canonical form: the public URL's first, then the allowed ones.
+    ///
+    /// # Errors
+    /// The first value that is no origin.
+    pub(crate) fn origins(&self) -> Result<Origins, ConfigError> {
+        let public = self
+            .public_url
+            .as_ref()
+            .map(|value| origin(value).ok_or_else(|| ConfigError::PublicUrl { value: value.clone() }))
+            .transpose()?;
+        let allowed = self
+            .allow_origins
+            .iter()
+            .map(|value| origin(value).ok_or_else(|| ConfigError::AllowOrigin { value: value.clone() }))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Origins { public, allowed })
+    }
+}
+
+/// Origins from the configuration, as a browser writes them in `Origin`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Origins {
+    /// The public URL's.
+    pub(crate) public: Option<String>,
+    /// The others.
+    pub(crate) allowed: Vec<String>,
+}
+
+/// The origin of an address that is nothing but an origin, as browsers write it (default ports dropped, host in lower case).
+fn origin(value: &str) -> Option<String> {
+    let url = Url::parse(value).ok()?;
+    let bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+    let anonymous = url.username().is_empty() && url.password().is_none();
+    let web = matches!(url.scheme(), "http" | "https") && url.has_host();
+    (bare && anonymous && web).then(|| url.origin().ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Config, clap::Error> {
+        Config::try_parse_from(std::iter::once("homeroom").chain(arguments.iter().copied()))
+    }
+
+    #[test]
+    fn origins_are_canonical_or_refused() {
+        let given = [
+            "--public-url",
+            "HTTPS://Quiz.School.example:443/",
+            "--allow-origin",
+            "http://10.1.2.3:8080",
+        ];
+        let origins = parse(&given).unwrap().origins().unwrap();
+        assert_eq!(origins.public.as_deref(), Some("https://quiz.school.example"));
+        assert_eq!(origins.allowed, ["http://10.1.2.3:8080"]);
+        for bad in [
+            "quiz.school.example",
+            "ftp://x",
+            "https://x/path",
+            "https://u:p@x",
+            "https://x?a=1",
+            "",
+        ] {
+            assert!(
+                parse(&["--public-url", bad]).unwrap().origins().is_err(),
+                "{bad:?} was taken"
+            );
+        }
+    }
+
+    #[test]
+    fn a_certificate_needs_its_key_and_the_demo_neither() {
+        assert!(parse(&["--tls-cert", "c.pem"]).is_err());
+        assert!(parse(&["--tls-key", "k.pem"]).is_err());
+        assert!(parse(&["--tls-cert", "c.pem", "--tls-key", "k.pem"]).is_ok());
+        assert!(parse(&["--demo", "--tls-cert", "c.pem", "--tls-key", "k.pem"]).is_err());
+        assert!(parse(&["--listen", "nonsense"]).is_err());
+        assert!(parse(&["--sockets-max", "0"]).is_err());
+    }
+}

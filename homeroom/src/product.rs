@@ -1,0 +1,84 @@
+//! The parts of the product and how they hang together.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use api::{Api, SqliteStore};
+use axum::Router;
+use game_server::{GameServer, MemoryLog};
+
+use crate::backoffice::InProcess;
+use crate::config::Config;
+use crate::data_dir::DataDir;
+
+/// Where the API is mounted.
+const STORE: &str = "/store";
+/// Where the game server is mounted.
+const GAME: &str = "/game";
+
+/// The running parts.
+pub(crate) struct Product {
+    game_server: GameServer,
+    store: SqliteStore,
+    router: Router,
+}
+
+impl Product {
+    /// Opens the store in `data` and puts the parts together. `origins` may open WebSockets; `https` says whether people
+    /// reach the product by HTTPS; `sockets_max` is what the process has room for.
+    ///
+    /// # Errors
+    /// When the store or the keys cannot be opened.
+    pub(crate) async fn open(
+        config: &Config,
+        data: &DataDir,
+        origins: Vec<String>,
+        https: bool,
+        sockets_max: usize,
+    ) -> anyhow::Result<Self> {
+        let keys_file = data.path().join("keys.json");
+        let keys = api::Keys::load_or_create(&keys_file).context("open the keys")?;
+        let store = SqliteStore::open(&data.path().join("homeroom.db"))
+            .await
+            .context("open the store")?;
+        let game_keys = game_server::Keys::new(&keys.jwks(), keys.game_secret()).context("read the keys")?;
+        let api_config = api::Config {
+            public_url_is_https: https,
+            mount_prefix: STORE.to_owned(),
+        };
+        let api = Api::open(api_config, Arc::new(store.clone()), keys);
+
+        let defaults = game_server::Config::default();
+        let game_config = game_server::Config {
+            sockets_max,
+            // A small limit (tests, tiny machines) must leave most places to new players.
+            sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),
+            games_max: usize::try_from(config.games_max)?,
+            allowed_origins: origins,
+            ..defaults
+        };
+        let backoffice = Arc::new(InProcess(api.clone()));
+        let game_server = GameServer::new(game_config, game_keys, backoffice, Arc::new(MemoryLog::default()));
+
+        let router = Router::new()
+            .nest(GAME, game_server.router())
+            .nest(STORE, api.router())
+            .merge(api::web_router());
+        Ok(Self {
+            game_server,
+            store,
+            router,
+        })
+    }
+
+    /// All routes.
+    pub(crate) fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// Tells every client, saves what is to be saved, closes the store.
+    pub(crate) async fn close(self) {
+        self.game_server.shutdown().await;
+        self.store.close().await;
+    }
+}

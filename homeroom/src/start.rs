@@ -1,0 +1,146 @@
+//! From a configuration to a running product and back to the prompt.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use runtime::admin::Health;
+use runtime::config::refuse;
+use runtime::http::Options;
+use runtime::lifecycle::Shutdown;
+use runtime::{descriptors, metrics, telemetry, tls};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::addresses::{self, Addresses};
+use crate::config::{Config, Origins};
+use crate::data_dir::DataDir;
+use crate::demo::Demo;
+use crate::product::Product;
+
+/// Plain HTTP connections held beside the WebSockets: pages, downloads, a class that reloads.
+const HTTP_CONNECTIONS: usize = 1_000;
+/// How long requests in flight may go on once clients have been told.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// A configuration that has been checked as far as it can be without binding anything.
+pub(crate) struct Prepared {
+    config: Config,
+    origins: Origins,
+    tls: Option<TlsAcceptor>,
+    data: DataDir,
+}
+
+/// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
+pub(crate) fn prepare(config: Config) -> Prepared {
+    if let Err(why) = telemetry::init(config.log_format, &config.log) {
+        refuse(why);
+    }
+    let origins = config.origins().unwrap_or_else(|error| refuse(error));
+    let tls = match (&config.tls_cert, &config.tls_key) {
+        (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
+        (None, _) | (_, None) => None,
+    };
+    let data = if config.demo {
+        fresh_demo_data(&config.data_dir)
+    } else {
+        DataDir::open(&config.data_dir)
+    };
+    let data = data.unwrap_or_else(|error| refuse(error));
+    Prepared {
+        config,
+        origins,
+        tls,
+        data,
+    }
+}
+
+/// The demo's own corner of the data folder, emptied: each demo starts afresh and touches nobody's data.
+fn fresh_demo_data(data_dir: &Path) -> Result<DataDir, crate::data_dir::DataDirError> {
+    let path = data_dir.join("demo");
+    let data = DataDir::open(&path)?;
+    data.empty()?;
+    Ok(data)
+}
+
+/// Runs until a signal asks for the end.
+///
+/// # Errors
+/// When something cannot be opened or bound; afterwards failures are handled where they happen.
+pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
+    let Prepared {
+        config,
+        origins,
+        tls,
+        data,
+    } = prepared;
+    let exporter = metrics::install().context("install the metrics")?;
+    let health = Health::start();
+    if let Some(address) = config.admin_listen {
+        let bound = runtime::admin::serve(address, health.clone(), exporter)
+            .with_context(|| format!("listen on {address} (--admin-listen)"))?;
+        tracing::info!(%bound, "admin listener");
+    }
+
+    let capacity = descriptors::client_capacity();
+    let sockets_max = usize::try_from(config.sockets_max)?.min(capacity.saturating_sub(HTTP_CONNECTIONS));
+    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+        format!(
+            "listen on {} (--listen); is another program using the port?",
+            config.listen
+        )
+    })?;
+    let bound = listener.local_addr().context("read the bound address")?;
+    let found = addresses::addresses(
+        bound,
+        tls.is_some(),
+        &origins,
+        &addresses::interfaces(),
+        addresses::host_name().as_deref(),
+    );
+    let https = found.main.starts_with("https://");
+    let product = Product::open(&config, &data, found.origins.clone(), https, sockets_max).await?;
+    let mut router = product.router();
+    if config.demo {
+        router = router.merge(Demo::prepare(product.router(), bound).await?.router());
+    }
+
+    let mut shutdown = Shutdown::on_signals().context("handle signals")?;
+    let options = Options {
+        connections_max: sockets_max + HTTP_CONNECTIONS,
+        tls,
+        drain: DRAIN,
+    };
+    let served = tokio::spawn(runtime::http::serve(listener, router, options, shutdown.clone()));
+    health.set_ready(true);
+    announce(&found, &data, config.demo);
+
+    shutdown.asked().await;
+    health.set_ready(false);
+    product.close().await;
+    served.await.context("the listener")?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the reader is the person who typed the command"
+)]
+fn announce(found: &Addresses, data: &DataDir, demo: bool) {
+    println!("Homeroom is running.");
+    if demo {
+        println!("  Demo game:  {}/demo", found.main);
+    } else {
+        println!("  Teachers:   {}/teach", found.main);
+    }
+    match found.phones.as_slice() {
+        [] => println!("  Students:   {}", found.main),
+        phones => println!(
+            "  Students:   {}   (phones in the same network)",
+            phones.join("   ")
+        ),
+    }
+    println!("  Data:       {}", data.path().display());
+    println!("Ctrl-C stops it.");
+}
