@@ -70,6 +70,8 @@ enum Which {
 enum Pick {
     One(u8),
     Correct,
+    /// The solution with one choice more, or one less.
+    Nearly(u8),
     Again,
     Bits(u16),
 }
@@ -152,10 +154,12 @@ impl Which {
 impl Pick {
     fn set(&self, game: &Game, player: PlayerId, question: QuestionIndex) -> ChoiceSet {
         let one = |choice| ChoiceSet::from_indices([choice]).expect("below 16");
+        let correct = game.quiz().get(question).map_or(one(0), Question::correct);
         match *self {
             Self::One(choice) => one(choice),
             Self::Bits(bits) => ChoiceSet(bits),
-            Self::Correct => game.quiz().get(question).map_or(one(0), Question::correct),
+            Self::Correct => correct,
+            Self::Nearly(choice) => ChoiceSet(correct.0 ^ one(choice).0),
             Self::Again => game
                 .answer_of(player, question)
                 .map_or(one(1), |answer| answer.choices),
@@ -336,6 +340,7 @@ fn pick() -> impl Strategy<Value = Pick> {
     prop_oneof![
         4 => (0..4_u8).prop_map(Pick::One),
         4 => Just(Pick::Correct),
+        2 => (0..10_u8).prop_map(Pick::Nearly),
         2 => Just(Pick::Again),
         1 => any::<u16>().prop_map(Pick::Bits),
     ]
