@@ -24,6 +24,7 @@ pub fn init(format: LogFormat, filter: &str) -> Result<(), String> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_span_events(FmtSpan::NONE)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_writer(std::io::stderr);
     let installed = match format {
         LogFormat::Text => lines.with_target(false).try_init(),
