@@ -132,7 +132,9 @@ mod tests {
     fn record(at: u64) -> Record {
         Record {
             at,
-            command: Command::Lock { on: at.is_multiple_of(2) },
+            command: Command::Lock {
+                on: at.is_multiple_of(2),
+            },
         }
     }
 

@@ -1,0 +1,12 @@
+//! The game server over real sockets: what hosts, players and strangers see.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod comings;
+mod creating;
+mod kit;
+mod lifetime;
+mod limits;
+mod refusals;
+mod saving;
+mod whole_game;
