@@ -3,8 +3,8 @@
 
 import type { ImportFormat, ImportResponse, QuizSummary, SkippedItem } from "../shared/proto/protocol";
 
-/** Largest file that is sent at all; the server has its own limit and the last word. 8 MiB is a spreadsheet of 100,000 rows. */
-export const FILE_BYTES_MAX = 8 * 1024 * 1024;
+/** Largest file that is sent at all, in bytes; the API's own limit (`api/src/import.rs`), which has the last word. */
+export const FILE_BYTES_MAX = 10 * 1024 * 1024;
 
 export type ImportOutcome = "all" | "some" | "none";
 

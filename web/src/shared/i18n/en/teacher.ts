@@ -108,7 +108,7 @@ export const teacher = {
     lead: "Bring a quiz from another program. Every question is either imported or listed with the reason it was not.",
     drop: "Drop a file here, or",
     choose: "Choose a file",
-    formats: "Moodle GIFT (.gift, .txt) or the Kahoot spreadsheet (.xlsx), up to 8 MB.",
+    formats: "Moodle GIFT (.gift, .txt) or the Kahoot spreadsheet (.xlsx), up to 10 MB.",
     sending: (name: string) => `Reading “${name}”…`,
     file_empty: "This file is empty.",
     file_large: (megabytes: number) => `This file is larger than ${megabytes} MB. Split it, or remove pictures from it.`,
