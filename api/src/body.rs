@@ -107,3 +107,33 @@ async fn drain(body: &mut Body) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{StreamExt as _, stream};
+
+    use super::*;
+
+    fn request(chunks: impl stream::Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Request {
+        Request::new(Body::from_stream(chunks))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_or_comes_is_given_up() {
+        let silent = request(stream::pending());
+        assert!(matches!(read(silent, 10).await, Err(Refusal::BodyTimeout)));
+        // Too large already, and then nothing more: throwing away has the same time.
+        let stalled = request(stream::iter([Ok(Bytes::from_static(b"abc"))]).chain(stream::pending()));
+        assert!(matches!(read(stalled, 2).await, Err(Refusal::BodyTimeout)));
+    }
+
+    #[tokio::test]
+    async fn a_body_at_the_bound_is_read_whole() {
+        let chunks = [
+            Ok(Bytes::from_static(b"abc")),
+            Ok(Bytes::new()),
+            Ok(Bytes::from_static(b"de")),
+        ];
+        assert_eq!(read(request(stream::iter(chunks)), 5).await.unwrap(), "abcde");
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -53,8 +53,9 @@ async fn plans() -> Json<Page<Plan>> {
     })
 }
 
-async fn jwks(State(api): State<Api>) -> Json<JwkSet> {
-    Json(api.keys.jwks())
+/// Public and rarely changing: caches may keep them for as long as an access token lives.
+async fn jwks(State(api): State<Api>) -> ([(HeaderName, &'static str); 1], Json<JwkSet>) {
+    ([(CACHE_CONTROL, "public, max-age=900")], Json(api.keys.jwks()))
 }
 
 async fn unknown_route() -> Refusal {

@@ -90,3 +90,6 @@ async fn store(
     };
     Ok((status, Json(answer)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,11 @@
 //! What never reaches a log: passwords and tokens.
+//!
+//! A test program of its own: whether an event is of interest is cached for the whole process, and other tests log to nobody.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test's helpers fail by panicking, like the test"
+)]
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -6,7 +13,14 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::support::{PASSWORD, Site, document};
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the HTTP API, which use more of it"
+)]
+#[path = "http/support.rs"]
+mod support;
+
+use support::{PASSWORD, Site, document};
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
