@@ -12,7 +12,8 @@ pub type Millis = u64;
 /// A command. Accepted commands with their times are the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// A new player. The id is given by the core: the next one in the order of joining.
+    /// A new player. The id is given by the core: the next one in the order of joining. On the podium it may only watch: the
+    /// final places stand.
     Join {
         /// Name as typed.
         name: String,
@@ -39,14 +40,14 @@ pub enum Command {
         /// Name as typed.
         name: String,
     },
-    /// The host renames a player; every phase but `Ended`.
+    /// The host renames a player; until the podium.
     HostRename {
         /// The player.
         player: PlayerId,
         /// Name as typed.
         name: String,
     },
-    /// The host removes a player: gone from roster, ranks and results; its id never comes back.
+    /// The host removes a player: gone from roster, ranks and results; its id never comes back. Until the podium.
     Kick {
         /// The player.
         player: PlayerId,

@@ -28,6 +28,8 @@ pub struct Player {
     pub answers: Vec<Answer>,
     /// Whether it stands in the roster, the ranks and the results: not removed, and not gone before the game began.
     pub(crate) listed: bool,
+    /// Whether it came once the final places stood: it may watch, and stands in the roster only.
+    pub(crate) spectator: bool,
 }
 
 /// An accepted answer.
@@ -57,6 +59,7 @@ impl Player {
             streak: 0,
             answers: Vec::new(),
             listed: true,
+            spectator: false,
         }
     }
 

@@ -136,7 +136,7 @@ impl Game {
         self.players.get(place)
     }
 
-    /// Players in the roster, those away or gone after the lobby included: as many are ranked.
+    /// Players in the roster, those away or gone after the lobby included.
     #[must_use]
     pub fn player_count(&self) -> u32 {
         count(self.players())
@@ -224,10 +224,11 @@ impl Game {
         Some(reveal)
     }
 
-    /// The roster by points: best first, ties in the order of joining, equal points share a place. O(n log n).
+    /// The roster by points, without those who came to the podium: best first, ties in the order of joining, equal points
+    /// share a place. O(n log n).
     #[must_use]
     pub fn standings(&self) -> Vec<Standing> {
-        ranked(self.players())
+        ranked(self.players().filter(|player| !player.spectator))
             .into_iter()
             .map(|(rank, player)| Standing {
                 rank,

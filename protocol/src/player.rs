@@ -258,8 +258,9 @@ fn is_zero(n: &u16) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OverView {
-    /// This player's place; equal points share a place.
-    pub rank: u32,
+    /// This player's place; equal points share a place. Left out for who came when the final places stood already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// Players ranked.
     pub of: u32,
     /// This player's points.

@@ -21,7 +21,11 @@ impl Game {
         }
         let id = PlayerId(admitted + 1);
         self.names.insert(name.key().into(), id);
-        self.players.push(Player::new(id, name));
+        let spectator = self.phase == Phase::Podium;
+        self.players.push(Player {
+            spectator,
+            ..Player::new(id, name)
+        });
         Ok(vec![Effect::Joined { player: id }])
     }
 
@@ -61,6 +65,7 @@ impl Game {
     }
 
     pub(super) fn kick(&mut self, id: PlayerId) -> Result<Vec<Effect>, Reject> {
+        self.before_podium()?;
         let player = self.member_mut(id)?;
         player.kicked = true;
         player.present = false;
@@ -70,7 +75,7 @@ impl Game {
 
     pub(super) fn rename(&mut self, id: PlayerId, name: &str) -> Result<Vec<Effect>, Reject> {
         match self.phase {
-            Phase::Lobby => self.host_rename(id, name),
+            Phase::Lobby => self.set_name(id, name),
             Phase::Question { .. } | Phase::Results { .. } | Phase::Podium | Phase::Ended => {
                 Err(Reject::WrongPhase)
             }
@@ -78,6 +83,19 @@ impl Game {
     }
 
     pub(super) fn host_rename(&mut self, id: PlayerId, name: &str) -> Result<Vec<Effect>, Reject> {
+        self.before_podium()?;
+        self.set_name(id, name)
+    }
+
+    /// The final places are shown and saved; from then on nobody in them changes.
+    fn before_podium(&self) -> Result<(), Reject> {
+        match self.phase {
+            Phase::Lobby | Phase::Question { .. } | Phase::Results { .. } => Ok(()),
+            Phase::Podium | Phase::Ended => Err(Reject::WrongPhase),
+        }
+    }
+
+    fn set_name(&mut self, id: PlayerId, name: &str) -> Result<Vec<Effect>, Reject> {
         self.member_mut(id)?;
         let name = PlayerName::parse(name).map_err(Reject::Name)?;
         if self.names.get(name.key()).is_some_and(|&holder| holder != id) {

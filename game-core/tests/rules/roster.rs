@@ -154,7 +154,7 @@ fn a_rename_frees_the_name_before() {
 }
 
 #[test]
-fn players_rename_in_the_lobby_and_hosts_until_the_end() {
+fn players_rename_in_the_lobby_and_hosts_until_the_podium() {
     let mut table = Table::new(1);
     let ada = table.join("Ada");
     let by_player = Command::Rename {
@@ -170,17 +170,15 @@ fn players_rename_in_the_lobby_and_hosts_until_the_end() {
         name: String::new(),
     };
     assert_eq!(table.ok(by_player.clone()), [Effect::Renamed { player: ada }]);
-    for step in [
-        Command::Start,
-        Command::Close { question: Q0 },
-        Command::Next { question: Q0 },
-    ] {
+    for step in [Command::Start, Command::Close { question: Q0 }] {
         table.ok(step);
         assert_eq!(table.no(by_player.clone()), Reject::WrongPhase);
         assert_eq!(table.ok(by_host.clone()), [Effect::Renamed { player: ada }]);
         assert_eq!(table.no(bad.clone()), Reject::Name(NameError::Empty));
     }
     assert_eq!(names(&table), ["H"]);
+    table.ok(Command::Next { question: Q0 });
+    assert_eq!(table.no(by_host.clone()), Reject::WrongPhase);
     table.ok(Command::End);
     assert_eq!(table.no(by_player), Reject::Ended);
     assert_eq!(table.no(by_host), Reject::Ended);
@@ -304,4 +302,20 @@ fn ids_that_were_never_given_are_nobody() {
         }
         assert_eq!(table.refused(player, Q0, &[0]), Reject::NoSuchPlayer);
     }
+}
+
+#[test]
+fn nobody_in_the_final_places_changes_and_who_comes_late_watches() {
+    let mut table = Table::new(1);
+    let ada = table.join("Ada");
+    table.ok(Command::Start);
+    table.ok(Command::Close { question: Q0 });
+    table.ok(Command::Next { question: Q0 });
+    let places = table.game.standings();
+    let late = table.join("Late");
+    assert_eq!(table.no(Command::Kick { player: ada }), Reject::WrongPhase);
+    assert_eq!(table.no(Command::Kick { player: late }), Reject::WrongPhase);
+    table.ok(Command::Leave { player: ada });
+    assert_eq!(table.game.standings(), places);
+    assert_eq!(table.game.player_count(), 2);
 }

@@ -125,7 +125,7 @@ pub(crate) fn overs(game: &Game) -> Vec<(PlayerId, Utf8Bytes)> {
     standings
         .iter()
         .map(|own| {
-            let over = over_of(own, standings.len(), top.clone());
+            let over = over_of(Some(own), standings.len(), top.clone());
             (own.player, encode(&PlayerFrame::Over { seq, over }))
         })
         .collect()
@@ -174,16 +174,16 @@ fn over_view(game: &Game, id: PlayerId) -> Option<OverView> {
         return None;
     }
     let standings = game.standings();
-    let own = standings.iter().find(|standing| standing.player == id)?;
+    let own = standings.iter().find(|standing| standing.player == id);
     Some(over_of(own, standings.len(), podium(&standings)))
 }
 
-fn over_of(own: &Standing, of: usize, top: Vec<Place>) -> OverView {
+fn over_of(own: Option<&Standing>, of: usize, top: Vec<Place>) -> OverView {
     // At most game_core::limits::JOINS_MAX players.
     OverView {
-        rank: own.rank,
+        rank: own.map(|own| own.rank),
         of: u32::try_from(of).unwrap_or(u32::MAX),
-        total: own.total,
+        total: own.map_or(0, |own| own.total),
         top,
     }
 }

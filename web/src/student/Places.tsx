@@ -14,10 +14,15 @@ export function Places(props: { state: PlayerState; over: OverView; ended: boole
         <p class="me name" dir="auto">
           {state.name}
         </p>
-        <p class="rank num">{common.place(over.rank)}</p>
-        <p class="num">
-          {t.standing(common.place(over.rank), over.of)} · {common.points(over.total)}
-        </p>
+        {/* Who came when the final places stood already has none. */}
+        {typeof over.rank === "number" && (
+          <>
+            <p class="rank num">{common.place(over.rank)}</p>
+            <p class="num">
+              {t.standing(common.place(over.rank), over.of)} · {common.points(over.total)}
+            </p>
+          </>
+        )}
       </div>
       <ol class="top plain">
         {over.top.map((place, index) => (
