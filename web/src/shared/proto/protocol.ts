@@ -195,9 +195,9 @@ correct: Array<number>, } | { "t": "over",
  */
 seq: number,
 /**
- * This player's place; equal points share a place.
+ * This player's place; equal points share a place. Left out for who came when the final places stood already.
  */
-rank: number,
+rank?: number | null,
 /**
  * Players ranked.
  */
@@ -373,9 +373,9 @@ correct: Array<number>, };
  */
 export type OverView = {
 /**
- * This player's place; equal points share a place.
+ * This player's place; equal points share a place. Left out for who came when the final places stood already.
  */
-rank: number,
+rank?: number | null,
 /**
  * Players ranked.
  */
