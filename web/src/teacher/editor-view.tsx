@@ -91,10 +91,7 @@ function Editor(loaded: Loaded) {
       </ol>
       <AddQuestion
         count={draft.questions.length}
-        onAdd={(kind) => {
-          tools.focusNext(`q${draft.nextKey}-text`);
-          edit({ do: "add", kind, words: trueFalseWords() });
-        }}
+        onAdd={(kind) => edit({ do: "add", kind, words: trueFalseWords() })}
       />
       <End tools={tools} />
       {tools.removed !== undefined && (

@@ -20,7 +20,6 @@ export type Edit =
   | { do: "time"; question: number; text: string }
   | { do: "addChoice"; question: number }
   | { do: "removeChoice"; question: number; choice: number }
-  | { do: "moveChoice"; question: number; choice: number; by: -1 | 1 }
   | { do: "choiceText"; question: number; choice: number; text: string }
   | { do: "correct"; question: number; choice: number; correct: boolean };
 
@@ -134,10 +133,6 @@ function changed(question: DraftQuestion, edit: QuestionEdit, key: () => number)
     case "removeChoice":
       if (choices.length <= CHOICES_MIN || question.kind === "true_false") return question;
       return { ...question, choices: choices.filter((choice) => choice.key !== edit.choice) };
-    case "moveChoice": {
-      const next = moved(choices, edit.choice, edit.by);
-      return next === choices ? question : { ...question, choices: next };
-    }
     case "choiceText":
       return { ...question, choices: withChoice(choices, edit.choice, { text: edit.text }) };
     case "correct":

@@ -2,13 +2,14 @@
 
 import { teacher as w } from "@lang/teacher";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../shared/http";
 import { Button, Note } from "../shared/ui/parts";
 import { importFile } from "./api";
 import { HostDialog } from "./host-dialog";
 import type { ImportModel, ImportRow } from "./import";
 import { FILE_BYTES_MAX, importModel, refuseFile } from "./import";
 import { href } from "./route";
-import { Failure, Icon } from "./ui";
+import { Icon } from "./ui";
 
 type Stage =
   | { at: "choose" }
@@ -44,23 +45,24 @@ export function ImportView() {
         {stage.at === "sending" && w.import.sending(stage.name)}
       </div>
       {stage.at === "refused" && (
-        <Note kind="bad">
-          <b class="text" dir="auto">
-            {w.import.failed(stage.name)}
-          </b>
-          <p>{stage.text}</p>
-        </Note>
+        <Refused name={stage.name} text={stage.text} />
       )}
       {stage.at === "failed" && (
-        <>
-          <p class="text" dir="auto">
-            {w.import.failed(stage.name)}
-          </p>
-          <Failure error={stage.error} />
-        </>
+        <Refused name={stage.name} text={messageOf(stage.error)} />
       )}
       {stage.at === "done" && <Outcome key={stage.name} name={stage.name} model={stage.model} />}
     </div>
+  );
+}
+
+function Refused({ name, text }: { name: string; text: string }) {
+  return (
+    <Note kind="bad">
+      <b class="text" dir="auto">
+        {w.import.failed(name)}
+      </b>
+      <p>{text}</p>
+    </Note>
   );
 }
 

@@ -14,6 +14,7 @@ import {
 import { charCount } from "./bounds";
 import type { DraftChoice, DraftQuestion } from "./draft";
 import type { Edit } from "./editor";
+import { headOf, moveButton } from "./focus";
 import { FieldError, IconButton } from "./ui";
 import { choiceField, choicesField, textField, timeField } from "./validate";
 import { letter as letterOf } from "./words";
@@ -42,7 +43,7 @@ export function QuestionEditor(props: QuestionProps) {
   return (
     <li class="t-question" id={`q${question.key}`}>
       <div class="t-question-head">
-        <h2 tabIndex={-1} id={`q${question.key}-head`}>
+        <h2 tabIndex={-1} id={headOf(question.key)}>
           {w.editor.question(number)}
         </h2>
         <QuestionButtons {...props} />
@@ -87,6 +88,7 @@ function QuestionButtons({ question, number, of, edit }: QuestionProps) {
   return (
     <div class="t-icons">
       <IconButton
+        id={moveButton(question.key, -1)}
         icon="up"
         name={w.editor.upNamed(number)}
         tip={w.editor.up}
@@ -94,6 +96,7 @@ function QuestionButtons({ question, number, of, edit }: QuestionProps) {
         onClick={() => edit({ do: "move", ...at, by: -1 })}
       />
       <IconButton
+        id={moveButton(question.key, 1)}
         icon="down"
         name={w.editor.downNamed(number)}
         tip={w.editor.down}

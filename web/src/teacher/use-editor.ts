@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "p
 import type { Draft } from "./draft";
 import type { Edit, EditorState } from "./editor";
 import { initial, reduce } from "./editor";
+import { focusAfter, headOf } from "./focus";
 import { hold } from "./guard";
 import type { Saving } from "./saving";
 import { useSaving } from "./saving";
@@ -35,8 +36,6 @@ export interface EditorTools {
   /** Number of the question that was deleted by the last edit. */
   removed: number | undefined;
   forgetRemoved: () => void;
-  /** Moves the focus to an element that the next rendering brings. */
-  focusNext: (id: string) => void;
 }
 
 export function useEditor(loaded: Loaded): EditorTools {
@@ -54,9 +53,9 @@ export function useEditor(loaded: Loaded): EditorTools {
     if (change.do === "remove") {
       const index = draft.questions.findIndex((question) => question.key === change.question);
       setRemoved(index + 1);
-      const near = draft.questions[index + 1] ?? draft.questions[index - 1];
-      focusNext(near ? `q${near.key}-head` : "add-single");
     }
+    const next = focusAfter(draft, change);
+    if (next !== undefined) focusNext(next);
     dispatch(change);
   };
   const save = async (): Promise<boolean> => {
@@ -72,6 +71,9 @@ export function useEditor(loaded: Loaded): EditorTools {
     return found && (touched.has(field) || found.code.endsWith("_long")) ? issueText(found) : undefined;
   };
   const step = (to: "undo" | "redo") => {
+    // The note with the button goes away with the deletion it was about; the question takes the focus.
+    const restored = removed === undefined ? undefined : state.past[state.past.length - 1]?.questions[removed - 1];
+    if (to === "undo" && restored) focusNext(headOf(restored.key));
     setRemoved(undefined);
     dispatch({ do: to });
   };
@@ -88,7 +90,6 @@ export function useEditor(loaded: Loaded): EditorTools {
     save,
     removed,
     forgetRemoved: () => setRemoved(undefined),
-    focusNext,
   };
 }
 
@@ -107,6 +108,7 @@ function useTouched() {
   return { has: (field: string) => tried || fields.has(field), add, all: () => setTried(true), tried };
 }
 
+/** Moves the focus to an element that the next rendering brings. */
 function useFocusAfter(draft: Draft): (id: string) => void {
   const wanted = useRef<string | undefined>(undefined);
   useEffect(() => {
