@@ -146,3 +146,6 @@ impl fmt::Display for PlayerId {
         self.0.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -204,3 +204,6 @@ impl Question {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
