@@ -83,30 +83,11 @@ pub(crate) fn spawn(game: Game, facts: Facts, around: Surroundings, place: Arc<G
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
     let shown = Arc::new(ShownCell::new(shown_of(&game)));
     let handle = GameHandle::new(sender, Arc::clone(&shown), &facts);
-    let now = Instant::now();
-    let pipeline = Pipeline::new(
-        Arc::clone(&around.log),
-        facts.game,
-        shown,
-        around.config.saving_patience,
-    );
     let deregister = Deregister {
         registry: Arc::clone(&around.registry),
         handle: handle.clone(),
     };
-    let actor = Actor {
-        game,
-        facts,
-        place,
-        started: now,
-        seats: Seats::default(),
-        batch: Batch::new(now),
-        pipeline,
-        deadline: None,
-        lifetime: Lifetime::new(now),
-        result: None,
-        around,
-    };
+    let actor = Actor::new(game, facts, around, place, shown);
     tokio::spawn(async move {
         actor.run(mailbox).await;
         drop(deregister);
@@ -127,6 +108,30 @@ impl Drop for Deregister {
 }
 
 impl Actor {
+    fn new(
+        game: Game,
+        facts: Facts,
+        around: Surroundings,
+        place: Arc<GamePermit>,
+        shown: Arc<ShownCell>,
+    ) -> Self {
+        let now = Instant::now();
+        let log = Arc::clone(&around.log);
+        Self {
+            pipeline: Pipeline::new(log, facts.game, shown, around.config.saving_patience),
+            game,
+            facts,
+            place,
+            started: now,
+            seats: Seats::default(),
+            batch: Batch::new(now),
+            deadline: None,
+            lifetime: Lifetime::new(now),
+            result: None,
+            around,
+        }
+    }
+
     async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
         let timer = tokio::time::sleep(NO_TIMER);
         tokio::pin!(timer);

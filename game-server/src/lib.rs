@@ -19,6 +19,8 @@ mod registry;
 mod results;
 mod server;
 mod session;
+#[cfg(test)]
+mod testing;
 mod tokens;
 
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};

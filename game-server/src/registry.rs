@@ -164,7 +164,8 @@ impl Registry {
         }
     }
 
-    fn take_place(&self) -> Option<GamePermit> {
+    /// Takes a place for a game, if there is one.
+    pub(crate) fn take_place(&self) -> Option<GamePermit> {
         self.places
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| {
                 (n < self.games_max).then_some(n + 1)

@@ -135,6 +135,12 @@ impl Pipeline {
         self.last
     }
 
+    /// Number of the last record that is saved.
+    #[cfg(test)]
+    pub(super) fn last_saved(&self) -> RecordNumber {
+        self.saved
+    }
+
     /// Whether this record and all before it are saved.
     pub(super) fn is_saved(&self, number: RecordNumber) -> bool {
         number <= self.saved

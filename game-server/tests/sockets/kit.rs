@@ -24,7 +24,6 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -290,10 +289,7 @@ impl Client {
                     return Heard::Frame(frame);
                 }
                 Some(Ok(Message::Close(close))) => {
-                    return Heard::Closed(close.map(|close| match close.code {
-                        CloseCode::Normal => 1000,
-                        code => code.into(),
-                    }));
+                    return Heard::Closed(close.map(|close| close.code.into()));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return Heard::Closed(None),
@@ -319,7 +315,7 @@ impl Client {
     pub(crate) async fn frame(&mut self, t: &str) -> Value {
         match self.hear().await {
             Heard::Frame(frame) if frame["t"] == t => frame,
-            heard => panic!("{t} expected, heard {heard:?}"),
+            heard @ (Heard::Frame(_) | Heard::Closed(_)) => panic!("{t} expected, heard {heard:?}"),
         }
     }
 
