@@ -285,6 +285,7 @@ impl Engine {
             Ok(()) => conn.flush(world, effects),
             Err(error) => {
                 effects.frames.clear();
+                effects.hang_up = false;
                 conn.gone(&error, world);
             }
         }

@@ -93,6 +93,12 @@ impl Host {
         }
     }
 
+    /// Whether nothing more will come: the game is closed, or the socket was lost.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Ended
+    }
+
     /// Whether the final places are shown, or were.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -177,6 +183,7 @@ impl Host {
     pub(super) fn on_gone(&mut self, kind: FaultKind, why: &str, world: &mut World) {
         if self.stage != Stage::Ended {
             self.fault(world, kind, || why.to_owned());
+            self.stage = Stage::Ended;
         }
     }
 

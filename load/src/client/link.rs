@@ -12,7 +12,7 @@ use super::codec::{CodecError, Decoder, Message};
 /// The nonce of the handshake and the answer that proves the server computed it: the pair of RFC 6455, 1.3. One nonce
 /// for all sockets is as good a test of a server as fresh ones, and costs no hash per join.
 const NONCE: &str = "dGhlIHNhbXBsZSBub25jZQ==";
-const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZbRbK+xOo=";
+const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
 /// Longest answer to the handshake accepted; a server's has about 200 bytes.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
@@ -243,7 +243,7 @@ fn parse_head(bytes: &[u8]) -> Result<Option<usize>, LinkError> {
 mod tests {
     use super::*;
 
-    const ANSWER: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nconnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZbRbK+xOo=\r\n\r\n";
+    const ANSWER: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nconnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
     #[test]
     fn an_answer_is_complete_at_its_blank_line() {

@@ -27,7 +27,8 @@ pub struct Player {
     /// Row of the newest answer in the ledger.
     row: Option<u32>,
     final_places: Option<Final>,
-    bye: bool,
+    /// The end of the socket is expected: the server said why, or it was reported already.
+    end_expected: bool,
 }
 
 /// What a phone shows at the end.
@@ -56,7 +57,7 @@ impl Player {
             seen_at: Stamp::default(),
             row: None,
             final_places: None,
-            bye: false,
+            end_expected: false,
         }
     }
 
@@ -139,13 +140,13 @@ impl Player {
         if let Some(class) = world.classes.get_mut(index(self.class)) {
             class.gone += 1;
         }
-        if !self.bye {
+        if !self.end_expected {
             self.fault(world, kind, || why.to_owned());
         }
     }
 
     fn on_close(&mut self, code: Option<u16>, world: &mut World) {
-        if self.bye && code == Some(1_000) {
+        if self.end_expected && code == Some(1_000) {
             if let Some(class) = world.classes.get_mut(index(self.class)) {
                 class.ended += 1;
             }
@@ -153,7 +154,7 @@ impl Player {
         }
         self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
         // Told once; the end of the socket that follows is no second fault.
-        self.bye = true;
+        self.end_expected = true;
     }
 
     fn on_frame(
@@ -174,9 +175,9 @@ impl Player {
             "ack" => self.on_ack(now, frame, world),
             "result" => self.on_result(frame, world),
             "over" => self.on_over(frame, world),
-            "error" => self.on_error(frame, world),
+            "error" => self.on_error(frame, world, effects),
             "pong" => self.on_pong(frame, world),
-            "bye" => self.bye |= frame.reason.as_ref().is_some_and(|r| r.as_str() == "ended"),
+            "bye" => self.end_expected |= frame.reason.as_ref().is_some_and(|r| r.as_str() == "ended"),
             "roster" | "progress" | "reveal" => self.fault(world, FaultKind::Leak, || text.to_owned()),
             // A newer server may say more than this client knows.
             _ => {}
@@ -369,9 +370,12 @@ impl Player {
         }
     }
 
-    fn on_error(&mut self, frame: &Frame<'_>, world: &mut World) {
+    fn on_error(&mut self, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
         let code = frame.code.as_ref().map_or("none", |c| c.as_str());
         if self.id == 0 {
+            // A refused join stays refused in this plan: a server must not be fast by refusing.
+            self.end_expected = true;
+            effects.hang_up();
             return self.fault(world, FaultKind::JoinRefused, || code.to_owned());
         }
         let row = frame.q.and_then(|q| self.row_of(q, world));

@@ -116,6 +116,8 @@ pub struct Effects {
     pub(super) due: Vec<Due>,
     /// The connection that is being served.
     pub(super) conn: u32,
+    /// The client has no use for its socket any more.
+    pub(super) hang_up: bool,
     json: Vec<u8>,
     mask: u32,
 }
@@ -141,6 +143,12 @@ impl Effects {
     pub fn close(&mut self) {
         let mask = self.next_mask();
         codec::encode(&mut self.frames, Opcode::Close, &1_000u16.to_be_bytes(), mask);
+    }
+
+    /// Gives the socket up after what was sent.
+    pub fn hang_up(&mut self) {
+        self.close();
+        self.hang_up = true;
     }
 
     /// Does `task` on this connection at `at`.

@@ -93,20 +93,25 @@ fn is_correct(answer: &AnswerRow) -> bool {
     answer.choices == [plan::reference_correct(answer.q)]
 }
 
-fn recomputed_total(row: &PlayerRow) -> u32 {
+/// The answers that count: the first to each question. A doubled one is the ledger's finding and must not show as a
+/// wrong total, too.
+fn counting(row: &PlayerRow) -> impl Iterator<Item = &AnswerRow> {
+    let is_first = |i: usize, a: &AnswerRow| row.answers.iter().position(|b| b.q == a.q) == Some(i);
     row.answers
         .iter()
+        .enumerate()
+        .filter(move |(i, a)| is_first(*i, a))
+        .map(|(_, a)| a)
+}
+
+fn recomputed_total(row: &PlayerRow) -> u32 {
+    counting(row)
         .map(|a| points(is_correct(a), a.elapsed_ms, plan::TIME_MS))
         .sum()
 }
 
 fn is_right(reveal: &Reveal, saved: &[PlayerRow]) -> bool {
-    let answers = || {
-        saved
-            .iter()
-            .flat_map(|row| &row.answers)
-            .filter(|a| a.q == reveal.q)
-    };
+    let answers = || saved.iter().flat_map(counting).filter(|a| a.q == reveal.q);
     let with = |choice: u8| small(answers().filter(|a| a.choices.contains(&choice)).count());
     let histogram: Vec<u32> = (0..plan::CHOICES).map(with).collect();
     let right = answers().filter(|a| is_correct(a)).count();

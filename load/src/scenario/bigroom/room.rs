@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::RoomFigures;
 use super::agreement::Agreement;
-use crate::client::{Due, Engine, EngineError, Http, Task};
+use crate::client::{Due, Engine, EngineError, Host, Http, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
@@ -45,7 +45,12 @@ pub(super) fn play(
         .saturating_sub(cpu_before);
 
     teacher.sign_in_again(http)?;
-    let report = fetch_report(engine, http, &teacher, &lobby)?;
+    let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
+    let report = if reached_podium {
+        fetch_report(engine, http, &teacher, &lobby)?
+    } else {
+        None
+    };
     engine.schedule(Due {
         at: clock::now(),
         conn: host,
@@ -94,7 +99,7 @@ fn play_questions(
     });
     let mut shown = 0;
     engine.run_until(limit, |e| {
-        let q = e.host(host).map_or(0, crate::client::Host::question);
+        let q = e.host(host).map_or(0, Host::question);
         if q != shown {
             shown = q;
             let answers = e.world.tally.ledger.rows().len();
@@ -108,7 +113,8 @@ fn play_questions(
             .classes
             .get(index(class))
             .is_some_and(|c| c.over + c.gone >= size);
-        everybody_knows && e.host(host).is_some_and(crate::client::Host::is_over)
+        e.host(host)
+            .is_some_and(|h| h.is_done() || (h.is_over() && everybody_knows))
     })?;
     Ok(())
 }
