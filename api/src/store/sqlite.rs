@@ -3,6 +3,8 @@
 //! Reads have a small pool; writes have one connection of their own, since SQLite takes one writer at a time: waiting
 //! for the connection is fair and bounded, waiting for SQLite's lock is neither.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,13 +47,13 @@ impl SqliteStore {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             // FULL syncs the log at every commit: what was answered survives a power cut, not only a crash.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_MAX);
-        // The writer comes first: it makes the file and switches it to WAL.
+        create_private(path).map_err(|error| database(sqlx::Error::Io(error)))?;
+        // The writer comes first: it lays the file out and switches it to WAL.
         let writer = pool(1, WRITE_ACQUIRE_MAX)
             .connect_with(options.clone())
             .await
@@ -74,6 +76,19 @@ impl SqliteStore {
         // IMMEDIATE takes the write lock first: a transaction that upgrades later fails at once when it is beaten to it.
         self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(database)
     }
+}
+
+/// Makes the file, if there is none, readable by its owner only: it holds password hashes and children's names. SQLite gives
+/// the log beside it the same rights.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path).map(drop)
 }
 
 fn pool(connections: u32, acquire_max: Duration) -> SqlitePoolOptions {

@@ -92,6 +92,11 @@ fn wrong_claims_are_refused() {
             Err(error),
             "{claims}"
         );
+        // The check demands them, not only the shape that they are read into.
+        let by_check = decode::<Value>(signed(&keys, &claims), &keys.verifying, &validation()).is_err();
+        let only_shape =
+            claims.get("players_max").is_none() || claims["sub"] == "not an id" || claims["aud"].is_array();
+        assert_eq!(by_check, !only_shape, "{claims}");
     }
 }
 

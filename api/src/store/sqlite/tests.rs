@@ -38,6 +38,23 @@ async fn a_commit_survives_a_power_cut_and_references_hold() {
     assert_eq!(pragma(&store.readers, "PRAGMA query_only").await, "1");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_on_the_machine_reads_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = TempDir::new().unwrap();
+    let _store = SqliteStore::open(&folder.path().join("api.db")).await.unwrap();
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", entry.path().display());
+        files += 1;
+    }
+    assert!(files >= 2, "the file and its log");
+}
+
 #[tokio::test]
 async fn what_was_stored_is_there_after_a_restart() {
     let folder = TempDir::new().unwrap();
