@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use nix::sys::signal::{SigSet, Signal};
 
 use crate::client::Target;
 use crate::plan::{Pace, Plan, QUESTIONS};
 use crate::report::{Console, Outcome, Results};
 use crate::scenario::{ScenarioError, bigroom, idle};
 use crate::stack::{self, Stack, StackError};
-use crate::sys::{clock, limits};
+use crate::sys::{clock, limits, signals};
 
 /// Exit code: a bar was missed or something was wrong.
 const FAILED: u8 = 1;
@@ -22,6 +21,8 @@ const FAILED: u8 = 1;
 const BAD_CONFIGURATION: u8 = 64;
 /// Exit code: the run could not be carried out (`EX_UNAVAILABLE`).
 const UNAVAILABLE: u8 = 69;
+/// `load up` looks this often whether it has to stop, in milliseconds.
+const LOOK_MS: u64 = 100;
 /// Players of a room: what one game holds.
 const ROOM_MAX: u32 = 500;
 
@@ -128,6 +129,10 @@ pub fn refuse(refused: &clap::Error) -> ExitCode {
 #[must_use]
 pub fn execute(cli: &Cli) -> ExitCode {
     let mut console = Console::new();
+    if let Err(error) = signals::take_over() {
+        console.complain(&format!("load: signals: {error}"));
+        return ExitCode::from(UNAVAILABLE);
+    }
     let outcome = match &cli.command {
         Command::Up(args) => up(args, &mut console),
         Command::Run(scenario) => run(scenario, &mut console),
@@ -180,19 +185,16 @@ impl From<ScenarioError> for Failure {
 }
 
 fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> {
-    // Blocked before the child is there, so that no signal finds this process without a stack to stop.
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGINT);
-    signals.add(Signal::SIGTERM);
-    signals.thread_block().map_err(Failure::unavailable)?;
-    let stack = Stack::start(&args.bin.clone().unwrap_or_else(stack::default_binary))?;
+    let mut stack = Stack::start(&args.bin.clone().unwrap_or_else(stack::default_binary))?;
     console.line(&format!(
         "{} (process {}); ctrl-c stops it",
         stack.target(),
         stack.pid()
     ));
-    signals.wait().map_err(Failure::unavailable)?;
-    Ok(true)
+    while stack.is_running() && !signals::stop_requested() {
+        clock::pause_ms(LOOK_MS);
+    }
+    Ok(signals::stop_requested())
 }
 
 fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {

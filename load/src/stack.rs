@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use thiserror::Error;
 
 use crate::client::{Http, Target, TargetError};
-use crate::sys::clock;
+use crate::sys::{clock, signals};
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
 const START_MS_MAX: u64 = 30_000;
@@ -113,7 +113,7 @@ impl Stack {
     fn wait_up(&mut self, log: &Path) -> Result<(), StackError> {
         let http = Http::new(self.target.clone());
         let limit = clock::now().plus_ms(START_MS_MAX);
-        while self.is_running() && clock::now() < limit {
+        while self.is_running() && clock::now() < limit && !signals::stop_requested() {
             if http.get(PROBE, None).is_ok_and(|response| response.status < 500) {
                 return Ok(());
             }

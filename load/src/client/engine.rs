@@ -18,7 +18,7 @@ use super::world::{Class, Effects, World};
 use crate::measure::FaultKind;
 use crate::plan::Plan;
 use crate::sys::clock::{self, Stamp};
-use crate::sys::{index, small};
+use crate::sys::{index, signals, small};
 
 /// Read buffer shared by all sockets; a frame to a player has 300 bytes, a host's `sync` of 500 players 30 KB.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -38,6 +38,9 @@ pub enum EngineError {
     /// The pacer's thread cannot be started.
     #[error("pacer failed")]
     Pacer(#[source] io::Error),
+    /// Somebody asked this process to stop.
+    #[error("stopped on request")]
+    Stopped,
 }
 
 /// Who is at a connection.
@@ -162,7 +165,7 @@ impl Engine {
     /// Runs until `done` says so, at most until `limit`; whether it did.
     ///
     /// # Errors
-    /// The poller failed.
+    /// The poller failed, or somebody asked this process to stop.
     pub fn run_until(
         &mut self,
         limit: Stamp,
@@ -171,6 +174,9 @@ impl Engine {
         loop {
             if done(self) {
                 return Ok(true);
+            }
+            if signals::stop_requested() {
+                return Err(EngineError::Stopped);
             }
             let now = clock::now();
             if now >= limit {

@@ -373,14 +373,19 @@ impl Game {
         self.to_host(&frame);
         for (id, player) in (1..).zip(&self.players) {
             let mut frame = frame.clone();
-            match self.fault {
-                Fault::LostFrame if (id, q) == (2, 2) => continue,
-                Fault::DoubledFrame if (id, q) == (2, 2) => send(&player.stream, &frame),
-                Fault::Leak if (id, q) == (2, 2) => frame["correct"] = json!([0]),
-                Fault::Cut if (id, q) == (2, 2) => {
-                    player.stream.shutdown(std::net::Shutdown::Both).expect("cut")
+            if (id, q) == (2, 2) {
+                if self.fault == Fault::LostFrame {
+                    continue;
                 }
-                _ => {}
+                if self.fault == Fault::DoubledFrame {
+                    send(&player.stream, &frame);
+                }
+                if self.fault == Fault::Leak {
+                    frame["correct"] = json!([0]);
+                }
+                if self.fault == Fault::Cut {
+                    player.stream.shutdown(std::net::Shutdown::Both).expect("cut");
+                }
             }
             send(&player.stream, &frame);
         }
@@ -498,20 +503,19 @@ impl Game {
         }
         let ranks = self.ranks();
         let mut saved: Vec<Saved> = self.answers.iter().chain(&self.extra).cloned().collect();
-        match self.fault {
-            Fault::LostAnswer => saved.retain(|a| a.q != 2 || Some(a.player) != self.victim),
-            Fault::Phantom => {
-                let (player, q) = self.unanswered();
-                let choice = (self.correct(q) + 1) % 4;
-                saved.push(Saved {
-                    player,
-                    q,
-                    choice,
-                    elapsed_ms: 5,
-                    points: 0,
-                });
-            }
-            _ => {}
+        if self.fault == Fault::LostAnswer {
+            saved.retain(|a| a.q != 2 || Some(a.player) != self.victim);
+        }
+        if self.fault == Fault::Phantom {
+            let (player, q) = self.unanswered();
+            let choice = (self.correct(q) + 1) % 4;
+            saved.push(Saved {
+                player,
+                q,
+                choice,
+                elapsed_ms: 5,
+                points: 0,
+            });
         }
         let players: Vec<_> = (1..)
             .zip(&self.players)
