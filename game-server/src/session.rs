@@ -28,6 +28,8 @@ use crate::server::Shared;
 use outbox::Outbox;
 use pace::Pace;
 
+#[cfg(test)]
+pub(crate) use transport::WRITE_BUFFER_BYTES_MAX;
 pub(crate) use transport::configure;
 
 /// Delay after which a client may come back when the server had no room or it talked too fast, in milliseconds.
@@ -57,6 +59,13 @@ enum Closing {
 }
 
 impl Closing {
+    fn code_sent(&self) -> Option<u16> {
+        match self {
+            Self::Gone => None,
+            Self::With { code, .. } => Some(*code),
+        }
+    }
+
     fn code(code: u16) -> Self {
         Self::With {
             frames: VecDeque::new(),
@@ -111,6 +120,7 @@ impl Session {
             }
         };
         let closing = Box::pin(self.serve(game, seat)).await;
+        tracing::debug!(game = %game.game(), ?seat, code = closing.code_sent(), "socket ended");
         self.outbox.abandon();
         // Before the close handshake, which a vanished client never answers.
         game.gone(Arc::clone(&self.outbox), seat).await;

@@ -33,6 +33,7 @@ impl Actor {
             Effect::Joined { player } => {
                 metrics::inc(Counter::GamePlayersJoinedTotal);
                 self.batch.joined(player);
+                self.batch.progress_changed();
             }
             Effect::Returned { player } => {
                 self.batch.back(player);

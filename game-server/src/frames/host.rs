@@ -1,7 +1,7 @@
 //! What hosts and read-only screens see.
 
 use axum::extract::ws::Utf8Bytes;
-use game_core::{Game, Millis, Player};
+use game_core::{Game, Millis, Phase, Player};
 use protocol::PROTOCOL_VERSION;
 use protocol::host::{BOARD_MAX, HostFrame, HostOverView, HostState, RevealView, RosterEntry};
 
@@ -45,7 +45,10 @@ pub(crate) fn roster_entry(player: &Player) -> RosterEntry {
 
 /// How many answered the open question; none when no question is open.
 pub(crate) fn progress(game: &Game) -> Option<Utf8Bytes> {
-    let q = convert::question_to_wire(game.current()?);
+    let Phase::Question { index, .. } = game.phase() else {
+        return None;
+    };
+    let q = convert::question_to_wire(index);
     let (answered, of) = (game.answered_count(), game.expected_count());
     Some(encode(&HostFrame::Progress { q, answered, of }))
 }

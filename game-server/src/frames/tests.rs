@@ -392,3 +392,31 @@ fn frames_keep_their_budgets() {
         assert!(frame.len() <= 80, "{frame}");
     }
 }
+
+/// 500 of the longest names on a podium: the largest frame there is.
+#[test]
+fn the_largest_frame_fits_the_transport() {
+    let quiz = testing::reference_quiz();
+    let facts = testing::facts(quiz.clone());
+    let mut game = game(&quiz);
+    for n in 0..500 {
+        // Twenty graphemes: quotes, which JSON escapes, and joined emoji, which have 25 bytes each.
+        let name = format!("{}{}{n:03}", "\"", "👩\u{200d}👩\u{200d}👧\u{200d}👦".repeat(16));
+        game.apply(0, Command::Join { name }).unwrap();
+    }
+    game.apply(0, Command::Start).unwrap();
+    game.apply(
+        0,
+        Command::Close {
+            question: QuestionIndex::FIRST,
+        },
+    )
+    .unwrap();
+    game.apply(0, Command::End).unwrap();
+    let bytes = host::sync(&game, &facts, false, 0).len();
+    assert!(bytes > 400_000, "the test makes no large frame: {bytes} bytes");
+    assert!(
+        bytes <= crate::session::WRITE_BUFFER_BYTES_MAX / 2,
+        "{bytes} bytes"
+    );
+}

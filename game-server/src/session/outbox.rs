@@ -14,6 +14,9 @@ use tokio::sync::Notify;
 pub(crate) const PLAYER_FRAMES_MAX: usize = 64;
 /// Frames that may wait for a host's socket or a screen: 18 s of the fastest roster and progress deltas.
 pub(crate) const HOST_FRAMES_MAX: usize = 256;
+/// Bytes that may wait for a socket behind its first frame, whatever the role: half a minute of the largest questions, or one
+/// `sync` of the largest room with room to spare.
+const BYTES_MAX: usize = 1024 * 1024;
 
 /// The queue of one socket.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ pub(crate) struct Outbox {
 struct State {
     frames: VecDeque<Utf8Bytes>,
     frames_max: usize,
+    bytes: usize,
     end: Option<End>,
 }
 
@@ -45,6 +49,7 @@ impl Outbox {
         let state = State {
             frames: VecDeque::new(),
             frames_max: PLAYER_FRAMES_MAX,
+            bytes: 0,
             end: None,
         };
         Self {
@@ -64,10 +69,14 @@ impl Outbox {
         if state.end.is_some() {
             return;
         }
-        if state.frames.len() >= state.frames_max {
+        let bytes = state.bytes + frame.len();
+        let is_over = state.frames.len() >= state.frames_max || bytes > BYTES_MAX;
+        // One frame alone is never too much: its size is bounded where it is made.
+        if is_over && !state.frames.is_empty() {
             state.frames = VecDeque::new();
             state.end = Some(End::Overflow);
         } else {
+            state.bytes = bytes;
             state.frames.push_back(frame);
         }
         drop(state);
@@ -88,6 +97,7 @@ impl Outbox {
     /// Takes everything queued, and the end if it has come.
     pub(crate) fn take(&self) -> (VecDeque<Utf8Bytes>, Option<End>) {
         let mut state = self.lock();
+        state.bytes = 0;
         (std::mem::take(&mut state.frames), state.end)
     }
 
@@ -135,6 +145,18 @@ mod tests {
         outbox.close(None, 1000);
         let (frames, end) = outbox.take();
         assert_eq!((frames.len(), end), (0, Some(End::Overflow)));
+    }
+
+    #[test]
+    fn bytes_are_bounded_but_for_one_frame() {
+        let outbox = Outbox::new();
+        let large = Utf8Bytes::from("x".repeat(BYTES_MAX + 1));
+        outbox.push(large.clone());
+        assert!(!outbox.has_ended());
+        assert_eq!(outbox.take().0.len(), 1);
+        outbox.push(large);
+        outbox.push("x".into());
+        assert!(outbox.has_overflowed());
     }
 
     #[test]

@@ -18,9 +18,12 @@ use crate::actor::mailbox::Seat;
 /// Read buffer, allocated for every socket: most frames of a client have less than 100 bytes. The library's default would
 /// cost 128 KiB a socket.
 const READ_BUFFER_BYTES: usize = 1024;
-/// Most bytes that wait inside the transport while the kernel takes none; the outbox bounds frames, this bounds their bytes.
-/// The largest frame is a host's `sync` of 500 players with the longest names: 300 KB.
-const WRITE_BUFFER_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that are gathered before the transport writes by itself. The session flushes when it has fed all it has, so that a
+/// burst of small frames is one write; an idle socket holds no such buffer.
+const WRITE_BUFFER_BYTES: usize = 4 * 1024;
+/// Most bytes that wait inside the transport: one frame and what was gathered before it. The largest frame is the `sync` of a
+/// podium with 500 of the longest names, 0.6 MB; a test holds it to half of this.
+pub(crate) const WRITE_BUFFER_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How long the kernel may take no byte of a frame before the client counts as too slow.
 const WRITE_STALL_MAX: Duration = Duration::from_secs(10);
 /// How long a client may take to answer a close, and to take the last frames before it.
@@ -42,8 +45,7 @@ pub(super) enum Incoming {
 pub(crate) fn configure(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .read_buffer_size(READ_BUFFER_BYTES)
-        // Frames are written at once; the session feeds all it has before it flushes.
-        .write_buffer_size(0)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
         .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX)
         .max_message_size(protocol::HOST_FRAME_BYTES_MAX)
         .max_frame_size(protocol::HOST_FRAME_BYTES_MAX)

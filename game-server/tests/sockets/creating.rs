@@ -110,7 +110,7 @@ async fn every_refusal_is_a_problem_with_a_code() {
     check(CODE, Some(&token), &stage.body(&"k".repeat(65)), 400, "bad-key").await;
     let unknown = json!({ "quiz": { "id": kit::teacher_id(77) }, "key": "key" });
     check(CODE, Some(&token), &unknown, 404, "no-such-quiz").await;
-    let huge = json!({ "quiz": { "signed": "x".repeat(3_000_000) }, "key": "key" });
+    let huge = json!({ "quiz": { "signed": "x".repeat(4_000_000) }, "key": "key" });
     check(CODE, Some(&token), &huge, 413, "body-too-large").await;
     *stage.api.refuses.lock().unwrap() =
         Some(("plan-limit".into(), "Your plan allows no more games.".into()));

@@ -311,11 +311,14 @@ impl Client {
         }
     }
 
-    /// The next frame, which must be of type `t`.
+    /// The next frame, which must be of type `t`. Batched news to a host comes when it comes and is passed over.
     pub(crate) async fn frame(&mut self, t: &str) -> Value {
-        match self.hear().await {
-            Heard::Frame(frame) if frame["t"] == t => frame,
-            heard @ (Heard::Frame(_) | Heard::Closed(_)) => panic!("{t} expected, heard {heard:?}"),
+        loop {
+            match self.hear().await {
+                Heard::Frame(frame) if frame["t"] == t => return frame,
+                Heard::Frame(frame) if frame["t"] == "roster" || frame["t"] == "progress" => {}
+                heard @ (Heard::Frame(_) | Heard::Closed(_)) => panic!("{t} expected, heard {heard:?}"),
+            }
         }
     }
 

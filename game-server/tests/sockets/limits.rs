@@ -1,5 +1,7 @@
 //! Slow, silent and too many clients.
 
+use std::time::Duration;
+
 use game_server::Config;
 use http::StatusCode;
 use serde_json::json;
@@ -8,7 +10,11 @@ use crate::kit::{CODE, Stage};
 
 #[tokio::test]
 async fn a_client_that_does_not_read_is_closed_alone() {
-    let stage = Stage::open().await;
+    let config = Config {
+        absent_grace: Duration::from_millis(20),
+        ..Config::default()
+    };
+    let stage = Stage::with(config).await;
     stage.create().await;
     let (mut host, _) = stage.host().await;
     let (mut ada, _) = stage.join("Ada").await;
@@ -19,33 +25,29 @@ async fn a_client_that_does_not_read_is_closed_alone() {
     slow.say(json!({ "t": "resume", "token": welcome["token"] }))
         .await;
     slow.frame("welcome").await;
-    host.until("roster").await;
-    // The host renames Bob until his outbox is full; nobody waits for him.
+    // The host renames Bob, within its rate, until his outbox is full and his socket closed; nobody waits for him.
+    let name = "👩‍👩‍👧‍👦".repeat(19);
     let mut renames = 0;
-    let closed = async {
-        loop {
-            let pad = "👩‍👩‍👧‍👦".repeat(19);
-            host.say(json!({ "t": "rename", "id": 2, "name": format!("{pad}{}", renames % 10) }))
-                .await;
-            renames += 1;
-            // Within the host's rate.
-            tokio::time::sleep(std::time::Duration::from_millis(51)).await;
-            if stage.server.counts().sockets == 2 {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(20), closed)
-        .await
-        .expect("the slow client stays");
+    let is_away = |frame: &serde_json::Value| frame["away"] == json!([2]);
+    let mut closed = false;
+    while !closed {
+        assert!(renames < 300, "the slow client stays");
+        host.say(json!({ "t": "rename", "id": 2, "name": format!("{name}{}", renames % 10) }))
+            .await;
+        renames += 1;
+        let pause = Duration::from_millis(51);
+        closed = tokio::time::timeout(pause, host.until_frame(is_away))
+            .await
+            .is_ok();
+    }
     assert!(renames >= 64, "closed after {renames} frames");
     ada.is_well().await;
+    // What it finds when it reads at last: the frames that were on their way, and the reason.
+    let (_frames, code) = slow.closed().await;
+    assert_eq!(code, Some(4408));
     host.say(json!({ "t": "start" })).await;
     ada.frame("question").await;
     host.until("question").await;
-    // What it finds when it reads at last: frames that were on their way, and the reason.
-    let (_frames, code) = slow.closed().await;
-    assert!(code.is_none() || code == Some(4408), "{code:?}");
     let (mut again, _) = stage.resume(&welcome["token"]).await;
     again.is_well().await;
 }
@@ -58,7 +60,7 @@ async fn a_silent_socket_is_closed_and_a_quiet_one_is_not() {
     let (_silent, _) = stage.join("Silent").await;
     // Reading answers the server's pings; not reading is silence.
     let started = tokio::time::Instant::now();
-    let ten_minutes = started + std::time::Duration::from_secs(600);
+    let ten_minutes = started + Duration::from_secs(600);
     let heard = tokio::time::timeout_at(ten_minutes, quiet.hear()).await;
     assert!(heard.is_err(), "a quiet client heard {heard:?}");
     quiet.is_well().await;
