@@ -154,7 +154,8 @@ export function createSession(
   };
 
   const finish = (end: End) => {
-    forget();
+    // The final place is still there to be looked at: a reload comes back to it.
+    if (end !== "over") forget();
     client.close("stopped");
     set({ end, joining: false });
   };
