@@ -11,8 +11,8 @@ pub struct Config {
     /// Of those, kept for players who come back and for hosts: new players are refused before. Default 1,000: two lecture
     /// halls that lose their wifi at once.
     pub sockets_reserve: usize,
-    /// Games held at once, those whose result is not saved yet included. Default 2,000: a game of 30 questions with its
-    /// journal takes about 100 KB before the first player.
+    /// Games held at once, those whose result is not saved yet included. Default 2,000: with 30 players and 30 questions a game
+    /// and its journal take an estimated 100 KB beside the sockets, so 200 MB in all.
     pub games_max: usize,
     /// Origins whose pages may open a socket, exactly as a browser sends them (`https://quiz.example`). A request without
     /// an `Origin` header comes from no browser and is allowed. Default: none.
