@@ -42,7 +42,7 @@ export class Teacher {
 
   /** Presses the big button of the moment until `shown` is on the page: a press in a view's first moments is ignored. */
   async advance(button: string, shown: Locator): Promise<void> {
-    const primary = this.page.getByRole('group', { name: 'Game controls' }).getByRole('button', { name: button });
+    const primary = this.page.locator('footer.controls').getByRole('button', { name: button });
     await expect(async () => {
       if (!(await shown.isVisible())) await primary.click({ timeout: 1_000 });
       await expect(shown).toBeVisible({ timeout: 1_000 });
