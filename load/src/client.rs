@@ -11,6 +11,7 @@ mod http;
 mod link;
 mod pacer;
 mod player;
+mod receive;
 mod world;
 
 pub use engine::{Conn, Engine, EngineError, Role};

@@ -14,11 +14,12 @@ use super::http::Target;
 use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
+use super::receive::Inbox;
 use super::world::{Class, Effects, World};
 use crate::measure::FaultKind;
 use crate::plan::Plan;
 use crate::sys::clock::{self, Stamp};
-use crate::sys::{index, signals, small};
+use crate::sys::{index, real, signals, small};
 
 /// Read buffer shared by all sockets; a frame to a player has 300 bytes, a host's `sync` of 500 players 30 KB.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -70,7 +71,7 @@ pub struct Engine {
     poll: Poll,
     events: Events,
     pacer: Pacer,
-    buffer: Vec<u8>,
+    inbox: Inbox,
     effects: Effects,
     fired: Vec<Due>,
 }
@@ -90,7 +91,7 @@ impl Engine {
             poll,
             events: Events::with_capacity(EVENTS_MAX),
             pacer: Pacer::start(waker).map_err(EngineError::Pacer)?,
-            buffer: vec![0; READ_BUFFER_BYTES],
+            inbox: Inbox::new(READ_BUFFER_BYTES),
             effects: Effects::default(),
             fired: Vec::new(),
         })
@@ -156,6 +157,15 @@ impl Engine {
         }
     }
 
+    /// The share of reads whose arrival the kernel stamped, from 0 to 1; for the others the harness's clock stood in.
+    #[must_use]
+    pub fn stamped_share(&self) -> f64 {
+        let Inbox {
+            stamped, unstamped, ..
+        } = &self.inbox;
+        real(*stamped) / real((stamped + unstamped).max(1))
+    }
+
     /// Sockets that are open, or being opened.
     #[must_use]
     pub fn open_sockets(&self) -> usize {
@@ -198,6 +208,7 @@ impl Engine {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(e) => return Err(EngineError::Poll(e)),
         }
+        self.inbox.look_at_clocks();
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         for event in &events {
             if event.token() != WAKE {
@@ -264,7 +275,7 @@ impl Engine {
         let Self {
             conns,
             world,
-            buffer,
+            inbox,
             effects,
             ..
         } = self;
@@ -279,8 +290,9 @@ impl Engine {
         }
         if outcome.is_ok() && (event.is_readable() || event.is_read_closed() || event.is_error()) {
             let role = &mut conn.role;
-            outcome = link.on_readable(buffer, event.is_read_closed(), |event| {
-                role.on_event(clock::now(), &event, world, effects);
+            outcome = link.on_readable(inbox, event.is_read_closed(), |arrived, event| {
+                world.tally.handling.record(clock::now().since(arrived));
+                role.on_event(arrived, &event, world, effects);
             });
         }
         let received = std::mem::take(&mut link.received_bytes);

@@ -1,13 +1,15 @@
 //! One client socket: connect, WebSocket handshake, reading through a shared buffer, writing with a remainder.
 //! What the messages mean is left to [`super::player`] and [`super::host`].
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use mio::net::TcpStream;
 use thiserror::Error;
 
 use super::codec::{CodecError, Decoder, Message};
+use super::receive::{self, Inbox};
+use crate::sys::clock::Stamp;
 
 /// The nonce of the handshake and the answer that proves the server computed it: the pair of RFC 6455, 1.3. One nonce
 /// for all sockets is as good a test of a server as fresh ones, and costs no hash per join.
@@ -109,6 +111,7 @@ impl Link {
                 Err(e) => return Err(LinkError::Connect(e)),
             }
             self.stream.set_nodelay(true).map_err(LinkError::Connect)?;
+            receive::ask_for_stamps(&self.stream).map_err(LinkError::Connect)?;
             self.stage = Stage::Handshaking(Vec::new());
             return self.write(request);
         }
@@ -140,31 +143,34 @@ impl Link {
         Ok(())
     }
 
-    /// The poller says the socket can be read: reads until it is empty. A read that does not fill `buffer` has emptied
+    /// The poller says the socket can be read: reads until it is empty. A read that does not fill the inbox has emptied
     /// it, which saves a call per message; after the peer's end (`to_end`) it reads on to see that end.
     ///
     /// # Errors
-    /// How the socket ended. Messages before that were handed to `sink`.
+    /// How the socket ended. Messages before that were handed to `sink`, with the moment they arrived.
     pub(super) fn on_readable(
         &mut self,
-        buffer: &mut [u8],
+        inbox: &mut Inbox,
         to_end: bool,
-        mut sink: impl FnMut(LinkEvent<'_>),
+        mut sink: impl FnMut(Stamp, LinkEvent<'_>),
     ) -> Result<(), LinkError> {
         if matches!(self.stage, Stage::Connecting) {
             return Ok(());
         }
         loop {
-            let n = match (&self.stream).read(buffer) {
-                Ok(0) => return Err(LinkError::Ended),
-                Ok(n) => n,
+            let received = match inbox.receive(&self.stream) {
+                Ok(received) => received,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(e) => return Err(LinkError::Broken(e)),
             };
-            self.received_bytes += crate::sys::count(n);
-            self.take(&buffer[..n], &mut sink)?;
-            if n < buffer.len() && !to_end {
+            if received.bytes.is_empty() {
+                return Err(LinkError::Ended);
+            }
+            self.received_bytes += crate::sys::count(received.bytes.len());
+            let (arrived, filled) = (received.arrived, received.filled);
+            self.take(received.bytes, &mut |event| sink(arrived, event))?;
+            if !filled && !to_end {
                 return Ok(());
             }
         }

@@ -15,6 +15,8 @@ pub struct Tally {
     pub ack: Micros,
     /// From the moment a task was due to the moment the harness took it up: the generator's own delay.
     pub lateness: Micros,
+    /// From the moment the kernel had a message to the moment the harness handled it: its delay on the other side.
+    pub handling: Micros,
     /// What went wrong.
     pub faults: Faults,
     /// All answers.

@@ -37,6 +37,8 @@ pub struct RoomFigures {
     pub ack: Quantiles,
     /// How late the harness itself was.
     pub lateness: Quantiles,
+    /// How late the harness handled what had arrived; not part of the other times.
+    pub handling: Quantiles,
     /// CPU of the harness per message received, in microseconds.
     pub harness_us_per_message: f64,
     /// Answers against the saved result.
@@ -58,6 +60,8 @@ pub struct Figures {
     pub rooms: Vec<RoomFigures>,
     /// Exponent of the players' payload bytes over the number of players; none with fewer than two sizes.
     pub growth_exponent: Option<f64>,
+    /// Share of reads that the kernel stamped, from 0 to 1. The other reads count from when they were handled.
+    pub kernel_stamped: f64,
 }
 
 /// Plays all rooms of `plan` against `target`.
@@ -77,6 +81,7 @@ pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcom
         .collect();
     let figures = Figures {
         growth_exponent: growth_exponent(&points),
+        kernel_stamped: engine.stamped_share(),
         rooms,
     };
     Ok(Outcome {

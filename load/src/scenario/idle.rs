@@ -58,6 +58,8 @@ pub struct Figures {
     pub join: Quantiles,
     /// How late the harness itself was.
     pub lateness: Quantiles,
+    /// Share of reads that the kernel stamped, from 0 to 1. The other reads count from when they were handled.
+    pub kernel_stamped: f64,
     /// Faults by kind.
     pub faults: BTreeMap<&'static str, u64>,
     /// The first of them in words.
@@ -108,6 +110,7 @@ pub fn run(target: &Target, plan: &Plan, pid: u32, console: &mut Console) -> Res
         harness_us_per_join: per_socket(grown(own_before.cpu_us, own_joined.cpu_us)),
         join: tally.join.quantiles(),
         lateness: tally.lateness.quantiles(),
+        kernel_stamped: engine.stamped_share(),
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: tally.faults.examples().to_vec(),
     };

@@ -39,6 +39,32 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// How far the wall clock is ahead of this process's clock. The kernel stamps arrivals with the wall clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WallOffset {
+    us: u64,
+}
+
+impl WallOffset {
+    /// As of now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the clock's one home in this crate")]
+    pub fn now() -> Self {
+        let wall = micros(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        Self {
+            us: wall.saturating_sub(now().0),
+        }
+    }
+
+    /// A moment of the wall clock, in seconds and nanoseconds; none when it is none.
+    #[must_use]
+    pub fn stamp(self, seconds: i64, nanoseconds: i64) -> Option<Stamp> {
+        let us = u64::try_from(seconds).ok()?.checked_mul(1_000_000)?;
+        let us = us.checked_add(u64::try_from(nanoseconds).ok()? / 1_000)?;
+        Some(Stamp(us.checked_sub(self.us)?))
+    }
+}
+
 impl Stamp {
     /// This point plus `ms` milliseconds.
     #[must_use]
@@ -83,5 +109,13 @@ mod tests {
         assert_eq!(a.since(a.plus_ms(1)), 0);
         assert_eq!(a.plus_ms(1).until(a), Duration::from_millis(1));
         assert!(now() <= now());
+    }
+
+    #[test]
+    fn a_moment_of_the_wall_clock_becomes_a_stamp() {
+        let offset = WallOffset { us: 1_000_000_000 };
+        assert_eq!(offset.stamp(1_000, 5_999), Some(Stamp(5)));
+        assert_eq!(offset.stamp(999, 0), None);
+        assert_eq!(offset.stamp(-1, 0), None);
     }
 }

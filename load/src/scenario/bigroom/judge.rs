@@ -73,7 +73,7 @@ pub(super) fn table(figures: &Figures) -> Table {
         "ack p50/p95 ms",
         "sent/acked/refused",
         "faults",
-        "own lateness p99 ms",
+        "own late/handling p99 ms",
         "own µs/message",
     ]);
     for room in &figures.rooms {
@@ -94,7 +94,7 @@ pub(super) fn table(figures: &Figures) -> Table {
             pair(&room.ack),
             format!("{}/{}/{}", ledger.sent, ledger.acked, ledger.refused),
             room.faults.values().sum::<u64>().to_string(),
-            format!("{:.2}", room.lateness.p99_ms),
+            format!("{:.2}/{:.2}", room.lateness.p99_ms, room.handling.p99_ms),
             format!("{:.1}", room.harness_us_per_message),
         ]);
     }

@@ -192,6 +192,7 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
         last_phone: last_phone.quantiles(),
         ack: tally.ack.quantiles(),
         lateness: tally.lateness.quantiles(),
+        handling: tally.handling.quantiles(),
         harness_us_per_message: real(cpu_us) / real(tally.messages.max(1)),
         ledger,
         too_late_to_send: tally.too_late_to_send,
