@@ -31,7 +31,7 @@ export function Controls(props: {
   };
   usePrimaryKey(act);
   return (
-    <footer class="controls" role="group" aria-label={t.moreActions}>
+    <footer class="controls" aria-label={t.moreActions}>
       {shown.refusal && (
         <div class="refusal">
           <Note kind="bad">
