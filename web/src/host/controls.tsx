@@ -81,7 +81,7 @@ function Secondary(props: {
     <div class="row">
       {state.phase === "podium" && state.over && <ReportLink state={state} />}
       {state.phase !== "podium" && (
-        <Button kind="plain" aria-pressed={state.locked} onClick={() => send({ t: "lock", on: !state.locked })}>
+        <Button kind="plain" onClick={() => send({ t: "lock", on: !state.locked })}>
           {state.locked ? t.unlock : t.lock}
         </Button>
       )}
