@@ -95,6 +95,6 @@ test("the primary action follows the phase", () => {
   assert.equal(primaryOf({ ...state("sync"), roster: [] })?.ask, "start");
   assert.deepEqual(primaryOf(state("sync-question"))?.command, { t: "close", q: 1 });
   assert.deepEqual(primaryOf(state("sync-results"))?.command, { t: "next", q: 1 });
-  assert.deepEqual(primaryOf(state("sync-podium"))?.command, { t: "end" });
+  assert.deepEqual(primaryOf(state("sync-podium"))?.command, { t: "finish" });
   assert.equal(primaryOf({ ...state("sync-podium"), phase: "ended" }), null);
 });

@@ -171,7 +171,7 @@ impl Host {
             Task::Next { q } if self.stage == Stage::Results(q) => {
                 self.open(q + 1, now, ToServer::Next { q }, world, effects);
             }
-            Task::End if self.stage == Stage::Podium => effects.send(ToServer::End),
+            Task::End if self.stage == Stage::Podium => effects.send(ToServer::Finish),
             Task::Ping => effects.send(ToServer::Ping),
             Task::Start | Task::Close { .. } | Task::Next { .. } | Task::End => {}
             // The engine's, and a player's.

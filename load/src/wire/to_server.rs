@@ -35,8 +35,8 @@ pub enum ToServer<'a> {
         /// The question.
         q: u16,
     },
-    /// Shows the podium, or closes the game on it.
-    End,
+    /// Closes the game on its podium.
+    Finish,
     /// Asks for `pong`.
     Ping,
 }

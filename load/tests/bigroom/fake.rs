@@ -302,7 +302,7 @@ impl Game {
                     self.podium()
                 }
             }
-            "end" => self.end(),
+            "finish" => self.end(),
             other => panic!("unexpected {other}"),
         }
     }

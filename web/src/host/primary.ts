@@ -23,7 +23,7 @@ export function primaryOf(state: HostState): Primary | null {
     case "results":
       return { label: q >= state.of ? t.toPodium : t.next, command: { t: "next", q } };
     case "podium":
-      return { label: t.finish, command: { t: "end" }, ask: "finish" };
+      return { label: t.finish, command: { t: "finish" }, ask: "finish" };
     case "ended":
       return null;
   }
