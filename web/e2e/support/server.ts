@@ -17,10 +17,11 @@ export class Server {
   private constructor(
     readonly port: number,
     private readonly tls: boolean,
+    private readonly demo: boolean,
   ) {}
 
-  static async start({ tls = false } = {}): Promise<Server> {
-    const server = new Server(await freePort(), tls);
+  static async start({ tls = false, demo = false } = {}): Promise<Server> {
+    const server = new Server(await freePort(), tls, demo);
     await server.boot();
     return server;
   }
@@ -40,6 +41,7 @@ export class Server {
     const binary = process.env.HOMEROOM_BIN ?? resolve(import.meta.dirname, '../../../target/debug/homeroom');
     if (!existsSync(binary)) throw new Error(`${binary} is missing: build it, or set HOMEROOM_BIN`);
     const flags = ['--listen', `127.0.0.1:${this.port}`, '--data-dir', this.dataDir, '--public-url', this.url];
+    if (this.demo) flags.push('--demo');
     if (this.tls) flags.push(...certificate(this.dataDir));
     const child = spawn(binary, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
