@@ -43,6 +43,8 @@ pub(crate) enum Fault {
     WrongPodium,
     /// A player's socket is dropped in the middle of the game.
     Cut,
+    /// A player's socket is dropped when the next one joins, in every game.
+    CutInLobby,
 }
 
 #[derive(Debug)]
@@ -334,6 +336,12 @@ impl Game {
             &json!({"t": "welcome", "v": 1, "id": id, "token": "r", "state": {"seq": self.seq, "name": name, "total": 0}}),
         );
         self.to_host(&json!({"t": "roster", "joined": [{"id": id, "name": name}]}));
+        if self.fault == Fault::CutInLobby && id == 3 {
+            self.players[1]
+                .stream
+                .shutdown(std::net::Shutdown::Both)
+                .expect("cut");
+        }
         if self.fault == Fault::Rosters {
             let names: Vec<_> = self
                 .players
