@@ -13,11 +13,14 @@ use crate::import::ImportError;
 pub(super) const WORKBOOK: &str = "xl/workbook.xml";
 /// Entries of a package. A workbook with a hundred sheets and drawings has some five hundred.
 const ENTRIES_MAX: usize = 2_000;
-/// Bytes that all parts of a package may declare, and that those which are read may really inflate to, together.
-const INFLATED_BYTES_MAX: u64 = 50 * 1024 * 1024;
-/// XML tags and texts read in all. The template with 5,000 filled rows of 27 formatted columns has 700,000; small
+/// Bytes that all parts of a package may declare together. Most of a large honest one are pictures, which are not read.
+const DECLARED_BYTES_MAX: u64 = 50 * 1024 * 1024;
+/// Bytes that the parts which are read may really inflate to, together: texts, styles and sheets of a template with
+/// 5,000 filled rows have 5 MiB.
+const READ_BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// XML tags and texts read in all. The template with 5,000 filled rows of 27 formatted columns has 600,000; small
 /// ones are what makes parsing slow, not bytes.
-const EVENTS_MAX: u64 = 2_000_000;
+const EVENTS_MAX: u64 = 1_000_000;
 
 /// An entry of a zip archive's directory begins with it.
 const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
@@ -32,7 +35,7 @@ pub(super) struct Budget {
 impl Budget {
     fn new() -> Self {
         Self {
-            bytes: Cell::new(INFLATED_BYTES_MAX),
+            bytes: Cell::new(READ_BYTES_MAX),
             events: Cell::new(EVENTS_MAX),
             exceeded: Cell::new(false),
         }
@@ -121,7 +124,7 @@ impl<'b> Package<'b> {
         if !paths.contains_key(WORKBOOK) {
             return Err(other_package(&paths));
         }
-        if declared_bytes > INFLATED_BYTES_MAX {
+        if declared_bytes > DECLARED_BYTES_MAX {
             return Err(ImportError::TooLargeInside);
         }
         Ok(Self {
