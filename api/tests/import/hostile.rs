@@ -298,6 +298,42 @@ fn huge_tables_are_bounded() {
 }
 
 #[test]
+fn one_long_text_in_every_cell_is_bounded() {
+    let long = |cells: &str, rows: usize| {
+        let rows_good = good_rows();
+        let mut parts = Book::template(&rows_good).parts();
+        for (path, part) in &mut parts {
+            if *path == STRINGS {
+                *part = part.replacen(
+                    "<t xml:space=\"preserve\">Q<",
+                    &format!("<t>{}<", "Q".repeat(MIB)),
+                    1,
+                );
+            } else if *path == SHEET {
+                let sheet = part.replace("</sheetData>", &format!("{}</sheetData>", cells.repeat(rows)));
+                *part = sheet;
+            }
+        }
+        let parts: Vec<(&str, &[u8])> = parts
+            .iter()
+            .map(|(path, part)| (*path, part.as_bytes()))
+            .collect();
+        zip(&parts)
+    };
+    // The shared text's number: the title and the header's seven come first.
+    let one = "<c t=\"s\"><v>8</v></c>";
+    let again = "<c r=\"A1\" t=\"s\"><v>8</v></c>";
+    for (cells, rows) in [
+        (format!("<row>{one}</row>"), 1_000),
+        (one.to_owned(), 1_000),
+        (again.to_owned(), 1_000),
+    ] {
+        assert_eq!(outcome(&cells, &long(&cells, rows)), "import-too-large-inside");
+    }
+    assert_eq!(outcome("long text once", &long("", 0)), "1 imported, 1 left out");
+}
+
+#[test]
 fn an_encrypted_entry_is_named() {
     let mut book = Book::template(&good_rows()).zip();
     for (magic, offset) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
