@@ -295,10 +295,14 @@ fn table(figures: &Figures) -> Table {
     table.row(vec![
         figures.sockets.to_string(),
         figures.alive.to_string(),
-        format!(
-            "{}/{}/{}",
-            figures.server_before_kib, figures.server_joined_kib, figures.server_held_kib
-        ),
+        [
+            figures.server_before_kib,
+            figures.server_joined_kib,
+            figures.server_held_kib,
+            figures.server_asked_kib,
+        ]
+        .map(|kib| kib.to_string())
+        .join("/"),
         format!("{:.2}", figures.server_kib_per_socket),
         format!("{:.2}", figures.harness_kib_per_socket),
         format!("{:.2}/{:.2}", figures.join.p50_ms, figures.join.p95_ms),

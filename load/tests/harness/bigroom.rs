@@ -99,10 +99,13 @@ fn faults_of_the_sequence_are_found_once() {
     assert_eq!(room(&doubled)["faults"], serde_json::json!({"duplicate": 1}));
     let leak = play(Fault::Leak, &[12]);
     assert_eq!(room(&leak)["faults"], serde_json::json!({"leak": 1}));
+    let no_bye = play(Fault::NoBye, &[12]);
+    assert_eq!(room(&no_bye)["faults"], serde_json::json!({"lost": 1}));
+    assert_eq!(room(&no_bye)["told_of_end"], 11);
     let cut = play(Fault::Cut, &[12]);
     assert_eq!(room(&cut)["faults"], serde_json::json!({"lost": 1}));
     assert!(
-        [&lost, &doubled, &leak, &cut]
+        [&lost, &doubled, &leak, &no_bye, &cut]
             .iter()
             .all(|outcome| outcome.checks.iter().any(Check::fails))
     );

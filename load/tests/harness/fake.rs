@@ -43,6 +43,8 @@ pub(crate) enum Fault {
     WrongPodium,
     /// A player's socket is dropped in the middle of the game.
     Cut,
+    /// A player's socket is closed at the end without a word.
+    NoBye,
     /// A player's socket is dropped when the next one joins, in every game.
     CutInLobby,
 }
@@ -497,8 +499,10 @@ impl Game {
     fn end(&mut self) {
         let bye = json!({"t": "bye", "reason": "ended"});
         let streams = self.players.iter().map(|p| &p.stream).chain(&self.host);
-        for stream in streams {
-            send(stream, &bye);
+        for (number, stream) in (1..).zip(streams) {
+            if (number, self.fault) != (2, Fault::NoBye) {
+                send(stream, &bye);
+            }
             write_frame(stream, 0x88, &1_000u16.to_be_bytes());
             let _outcome = stream.shutdown(std::net::Shutdown::Write);
         }
