@@ -247,12 +247,12 @@ fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {
 }
 
 fn bigroom_plan(args: &BigroomArgs) -> Plan {
-    Plan {
-        seed: args.common.seed,
-        pace: if args.fast { Pace::FAST } else { Pace::LESSON },
-        questions: args.questions,
-        sizes: args.sizes.clone(),
-    }
+    Plan::new(
+        args.common.seed,
+        if args.fast { Pace::FAST } else { Pace::LESSON },
+        args.questions,
+        args.sizes.clone(),
+    )
 }
 
 fn idle_plan(args: &IdleArgs) -> Plan {
@@ -262,12 +262,7 @@ fn idle_plan(args: &IdleArgs) -> Plan {
         .map(|_| args.per_game)
         .chain((rest > 0).then_some(rest))
         .collect();
-    Plan {
-        seed: args.common.seed,
-        pace: Pace::FAST,
-        questions: 0,
-        sizes,
-    }
+    Plan::new(args.common.seed, Pace::FAST, 0, sizes)
 }
 
 #[cfg(test)]

@@ -144,12 +144,7 @@ mod tests {
     use crate::plan::Pace;
 
     fn results(checks: Vec<Check>) -> Results {
-        let plan = Plan {
-            seed: 3,
-            pace: Pace::FAST,
-            questions: 2,
-            sizes: vec![4],
-        };
+        let plan = Plan::new(3, Pace::FAST, 2, vec![4]);
         let outcome = Outcome {
             scenario: "bigroom",
             table: Table::new(&["players"]),

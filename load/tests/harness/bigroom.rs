@@ -22,12 +22,7 @@ const SEED: u64 = 1;
 fn play(fault: Fault, sizes: &[u32]) -> Outcome {
     let fake = Fake::start(fault);
     let target: Target = format!("http://{}", fake.address).parse().expect("target");
-    let plan = Plan {
-        seed: SEED,
-        pace: TEST_PACE,
-        questions: 2,
-        sizes: sizes.to_vec(),
-    };
+    let plan = Plan::new(SEED, TEST_PACE, 2, sizes.to_vec());
     bigroom::run(&target, &plan, &mut Console::silent()).expect("carried out")
 }
 

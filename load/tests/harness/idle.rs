@@ -19,12 +19,7 @@ const TIMING: Timing = Timing {
 fn sit(fault: Fault) -> Outcome {
     let fake = Fake::start(fault);
     let target: Target = format!("http://{}", fake.address).parse().expect("target");
-    let plan = Plan {
-        seed: 1,
-        pace: Pace::FAST,
-        questions: 0,
-        sizes: vec![20, 5],
-    };
+    let plan = Plan::new(1, Pace::FAST, 0, vec![20, 5]);
     idle::run(&target, &plan, std::process::id(), TIMING, &mut Console::silent()).expect("carried out")
 }
 
