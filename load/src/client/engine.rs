@@ -166,6 +166,12 @@ impl Engine {
         real(*stamped) / real((stamped + unstamped).max(1))
     }
 
+    /// Reads whose arrival the kernel stamped, and reads that it did not stamp.
+    #[must_use]
+    pub const fn stamps(&self) -> (u64, u64) {
+        (self.inbox.stamped, self.inbox.unstamped)
+    }
+
     /// Sockets that are open, or being opened.
     #[must_use]
     pub fn open_sockets(&self) -> usize {
@@ -352,7 +358,7 @@ impl Conn {
     fn gone(&mut self, error: &LinkError, world: &mut World) {
         self.link = None;
         let kind = match error {
-            LinkError::Connect(_) => FaultKind::Connect,
+            LinkError::Connect(why) => FaultKind::of_connect(why),
             LinkError::Refused(_) | LinkError::Handshake(_) => FaultKind::Handshake,
             LinkError::Broken(_) | LinkError::Ended | LinkError::Stuck => FaultKind::Lost,
             LinkError::Codec(_) => FaultKind::Framing,

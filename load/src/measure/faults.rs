@@ -10,6 +10,10 @@ const EXAMPLES_MAX: usize = 20;
 pub enum FaultKind {
     /// A socket could not be opened.
     Connect,
+    /// A socket could not be opened because this machine has no source port left. The generator's fault.
+    NoPort,
+    /// A socket could not be opened because this process has no descriptor left. The generator's fault.
+    NoDescriptor,
     /// The handshake was refused or broken.
     Handshake,
     /// A socket ended before the game did.
@@ -41,11 +45,24 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// What a connect failed of: whose fault it is depends on it.
+    #[must_use]
+    pub fn of_connect(why: &std::io::Error) -> Self {
+        use nix::errno::Errno;
+        match why.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EADDRNOTAVAIL) => Self::NoPort,
+            Some(Errno::EMFILE | Errno::ENFILE) => Self::NoDescriptor,
+            Some(_) | None => Self::Connect,
+        }
+    }
+
     /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
+            Self::NoPort => "no_port",
+            Self::NoDescriptor => "no_descriptor",
             Self::Handshake => "handshake",
             Self::Lost => "lost",
             Self::Framing => "framing",

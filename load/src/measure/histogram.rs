@@ -1,5 +1,7 @@
 //! Times in microseconds, in HDR histograms: bounded memory, 0.1 % resolution, and merging is adding.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
@@ -17,7 +19,7 @@ const SERIALISED_BYTES_MAX: usize = 512 * 1024;
 
 /// A histogram of times in microseconds. In results it is the format "V2" of HdrHistogram in base64, which the plotters
 /// and mergers of other languages read, too.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Micros {
     histogram: Option<Histogram<u64>>,
@@ -36,6 +38,13 @@ pub struct Quantiles {
     pub p99_ms: f64,
     /// Largest.
     pub max_ms: f64,
+}
+
+/// Its figures: the buckets are thousands of numbers.
+impl fmt::Debug for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.quantiles().fmt(f)
+    }
 }
 
 impl Default for Micros {

@@ -13,10 +13,19 @@ pub use agreement::Agreement;
 
 use super::ScenarioError;
 use crate::client::{Engine, Http, Target, Traffic};
-use crate::measure::{Quantiles, Reckoning, growth_exponent};
+use crate::measure::{Micros, Quantiles, Reckoning, Tally, growth_exponent};
 use crate::plan::Plan;
 use crate::report::{Console, Outcome};
 use crate::sys::real;
+use crate::verdict::Own;
+
+/// A played room.
+#[derive(Debug)]
+struct Room {
+    figures: RoomFigures,
+    tally: Tally,
+    last_phone: Micros,
+}
 
 /// What one room showed.
 #[derive(Debug, Clone, Serialize)]
@@ -77,6 +86,13 @@ pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcom
     for _class in &plan.sizes {
         rooms.push(room::play(&mut engine, &http, console)?);
     }
+    let mut own = Own::default();
+    rooms
+        .iter()
+        .for_each(|room| own.lateness.merge(&room.tally.lateness));
+    (own.stamped, own.unstamped) = engine.stamps();
+    let measured = judge::measured(plan, &rooms);
+    let rooms: Vec<_> = rooms.into_iter().map(|room| room.figures).collect();
     let points: Vec<_> = rooms
         .iter()
         .map(|r| (f64::from(r.players), real(r.traffic.payload_bytes)))
@@ -89,7 +105,8 @@ pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcom
     Ok(Outcome {
         scenario: "bigroom",
         table: judge::table(&figures),
-        checks: judge::checks(plan, &figures),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
+        measured,
+        own,
     })
 }

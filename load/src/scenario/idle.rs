@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::{ScenarioError, Teacher};
 use crate::client::{Due, Engine, Http, Target, Task};
-use crate::measure::Quantiles;
+use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
-use crate::report::{Check, Console, Outcome, Table, bars};
+use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
 use crate::sys::{clock, count, process, real, small};
+use crate::verdict::Own;
 use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -146,11 +147,19 @@ pub fn run(
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: tally.faults.examples().to_vec(),
     };
+    let (stamped, unstamped) = engine.stamps();
+    let own = Own {
+        lateness: tally.lateness.clone(),
+        stamped,
+        unstamped,
+        ..Own::default()
+    };
     Ok(Outcome {
         scenario: "idle",
         table: table(&figures),
-        checks: checks(&figures),
+        measured: measured(&figures, tally),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
+        own,
     })
 }
 
@@ -236,47 +245,49 @@ fn count_players(http: &Http, codes: &[String]) -> Result<u64, ScenarioError> {
     Ok(players)
 }
 
-fn checks(figures: &Figures) -> Vec<Check> {
+fn measured(figures: &Figures, tally: &Tally) -> Measured {
+    let mut measured = Measured::default();
     let sockets = u64::from(figures.sockets);
-    vec![
-        Check::zero(
-            "sockets not joined".to_owned(),
-            sockets - u64::from(figures.joined).min(sockets),
-        ),
-        Check::zero(
-            "sockets dead after the hold".to_owned(),
-            sockets.saturating_sub(figures.alive),
-        ),
-        Check::zero(
-            "players missing at the server".to_owned(),
-            sockets.abs_diff(figures.counted_by_server),
-        ),
-        Check::zero("faults seen by clients".to_owned(), figures.faults.values().sum()),
-        Check::bar(
-            "server memory per idle socket",
-            figures.server_kib_per_socket,
-            bars::IDLE_KIB_MAX,
-            "KiB",
-        ),
-        Check::target(
-            "server memory per idle socket",
-            figures.server_kib_per_socket,
-            bars::IDLE_KIB_TARGET,
-            "KiB",
-        ),
-        Check::target(
+    measured.count("joined", u64::from(figures.joined));
+    measured.count("alive", figures.alive);
+    measured.times("join", "joining", &tally.join);
+    measured.times("own_lateness", "all", &tally.lateness);
+    measured.faults(&tally.faults);
+    let not_joined = sockets.saturating_sub(u64::from(figures.joined));
+    measured.zero("sockets not joined", not_joined);
+    let dead = sockets.saturating_sub(figures.alive);
+    measured.zero("sockets dead after the hold", dead);
+    let missing = sockets.abs_diff(figures.counted_by_server);
+    measured.zero("players missing at the server", missing);
+    measured.must_be_zero("faults seen by clients", Figure::Faults);
+    let name = "server memory per idle socket";
+    measured.peak(name, figures.server_kib_per_socket);
+    let figure = || Figure::Peak {
+        name: name.to_owned(),
+    };
+    measured.bar(name, figure(), bars::IDLE_KIB_MAX, "KiB");
+    measured.target(name, figure(), bars::IDLE_KIB_TARGET, "KiB");
+    for (name, figure, limit, unit) in [
+        (
             "harness memory per player",
             figures.harness_kib_per_socket,
             bars::HARNESS_KIB_MAX,
             "KiB",
         ),
-        Check::target(
+        (
             "harness CPU per join",
             figures.harness_us_per_join,
             bars::HARNESS_JOIN_US_MAX,
             "µs",
         ),
-    ]
+    ] {
+        measured.peak(name, figure);
+        let figure = Figure::Peak {
+            name: name.to_owned(),
+        };
+        measured.target(name, figure, limit, unit);
+    }
+    measured
 }
 
 fn table(figures: &Figures) -> Table {

@@ -29,10 +29,10 @@ fn play(fault: Fault, sizes: &[u32]) -> Outcome {
 /// What fails, as words.
 fn failing(outcome: &Outcome) -> Vec<String> {
     outcome
-        .checks
+        .checks()
         .iter()
         .filter(|c| c.fails())
-        .map(|c| format!("{} = {}", c.name, c.measured))
+        .map(|c| format!("{} = {}", c.name, c.measured.unwrap_or(f64::NAN)))
         .collect()
 }
 
@@ -62,7 +62,10 @@ fn assert_found(fault: Fault, expected: &[&str]) {
     let failing = failing(&outcome)
         .into_iter()
         .map(|f| f.replace("12 players: ", ""));
-    let failing: Vec<_> = failing.filter(|f| !f.starts_with("wrong places")).collect();
+    let mut failing: Vec<_> = failing.filter(|f| !f.starts_with("wrong places")).collect();
+    failing.sort();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
     assert_eq!(
         failing,
         expected,
@@ -102,7 +105,7 @@ fn faults_of_the_sequence_are_found_once() {
     assert!(
         [&lost, &doubled, &leak, &no_bye, &cut]
             .iter()
-            .all(|outcome| outcome.checks.iter().any(Check::fails))
+            .all(|outcome| outcome.checks().iter().any(Check::fails))
     );
 }
 

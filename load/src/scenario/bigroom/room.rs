@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::RoomFigures;
 use super::agreement::Agreement;
+use super::{Room, RoomFigures};
 use crate::client::{Class, Due, Engine, EngineError, Host, Http, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
@@ -18,11 +18,7 @@ const STEP_MS_MAX: u64 = 15_000;
 const REPORT_EVERY_MS: u64 = 100;
 
 /// Plays the plan's next room.
-pub(super) fn play(
-    engine: &mut Engine,
-    http: &Http,
-    console: &mut Console,
-) -> Result<RoomFigures, ScenarioError> {
+pub(super) fn play(engine: &mut Engine, http: &Http, console: &mut Console) -> Result<Room, ScenarioError> {
     let class = small(engine.world.classes.len());
     let plan = engine.world.plan.clone();
     let size = plan.size(class);
@@ -59,7 +55,12 @@ pub(super) fn play(
     step(engine, |e| {
         e.world.classes.get(index(class)).is_some_and(|c| c.gone >= size)
     })?;
-    Ok(figures(engine, class, host, report.as_ref(), cpu_us))
+    let (figures, last_phone) = figures(engine, class, host, report.as_ref(), cpu_us);
+    Ok(Room {
+        figures,
+        tally: std::mem::take(&mut engine.world.tally),
+        last_phone,
+    })
 }
 
 fn step(engine: &mut Engine, done: impl FnMut(&Engine) -> bool) -> Result<bool, EngineError> {
@@ -158,7 +159,13 @@ fn fetch_report(
     Ok(None)
 }
 
-fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_us: u64) -> RoomFigures {
+fn figures(
+    engine: &Engine,
+    class: u32,
+    host: u32,
+    report: Option<&Report>,
+    cpu_us: u64,
+) -> (RoomFigures, Micros) {
     let world = &engine.world;
     let tally = &world.tally;
     // A class without sockets stands in for one that was never added, which cannot be.
@@ -181,7 +188,7 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
         .map_or((&[][..], &[][..]), |h| (h.places(), h.reveals()));
     let phones: Vec<_> = engine.players().filter(|p| p.class() == class).collect();
     let agreement = Agreement::of(&phones, places, reveals, saved, clicks);
-    RoomFigures {
+    let figures = RoomFigures {
         players: world.plan.size(class),
         joined: played.joined,
         told_of_end: played.ended,
@@ -202,5 +209,6 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
             .map(|(kind, n)| (kind.name(), n))
             .collect::<BTreeMap<_, _>>(),
         fault_examples: tally.faults.examples().to_vec(),
-    }
+    };
+    (figures, last_phone)
 }

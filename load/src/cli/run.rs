@@ -1,0 +1,190 @@
+//! `load run`: carries out a scenario between a verdict's watch and a record.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use super::Failure;
+use crate::client::Target;
+use crate::plan::{Pace, Plan, QUESTIONS};
+use crate::report::{Console, Judgement, Outcome, Record};
+use crate::scenario::{bigroom, idle};
+use crate::stack::{self, Stack};
+use crate::sys::{clock, limits};
+use crate::verdict::Monitor;
+
+/// Players of a room: what one game holds.
+const ROOM_MAX: u32 = 500;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Scenario {
+    /// One game of each size, all questions, every player on a real socket: bytes, fan-out, scores.
+    Bigroom(BigroomArgs),
+    /// Players who sit in lobbies: memory of the server per socket.
+    Idle(IdleArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Common {
+    /// Servers to run against, as http://HOST:PORT.
+    #[arg(
+        long,
+        value_name = "URL",
+        required_unless_present = "up",
+        conflicts_with = "up"
+    )]
+    target: Option<Target>,
+    /// Starts a server for this run.
+    #[arg(long)]
+    up: bool,
+    /// Binary for --up. [default: homeroom beside this program]
+    #[arg(long, value_name = "PATH", requires = "up")]
+    bin: Option<PathBuf>,
+    /// Seed of the plan.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Directory for results.json.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BigroomArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Players of each room, 1 to 500.
+    #[arg(long, value_delimiter = ',', default_values_t = [50, 100, 250, 500],
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
+    sizes: Vec<u32>,
+    /// Questions of the reference quiz that are played.
+    #[arg(long, default_value_t = QUESTIONS, value_parser = clap::value_parser!(u16).range(1..=i64::from(QUESTIONS)))]
+    questions: u16,
+    /// Answers after 0.1 to 1 s instead of 2 to 15 s, and everything else as much faster.
+    #[arg(long)]
+    fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct IdleArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Sockets to hold.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=19_000))]
+    sockets: u32,
+    /// Players of each lobby, 1 to 500.
+    #[arg(long, default_value_t = ROOM_MAX, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
+    per_game: u32,
+    /// Process of the server, whose memory is read. [required with --target]
+    #[arg(long, required_unless_present = "up", conflicts_with = "up")]
+    pid: Option<u32>,
+}
+
+/// Runs a scenario; whether it passed.
+pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {
+    let (common, plan) = match scenario {
+        Scenario::Bigroom(args) => (&args.common, bigroom_plan(args)),
+        Scenario::Idle(args) => (&args.common, idle_plan(args)),
+    };
+    let sockets = plan.sizes.iter().map(|&size| u64::from(size));
+    let together = match scenario {
+        Scenario::Bigroom(_) => sockets.max().unwrap_or(0),
+        Scenario::Idle(_) => sockets.sum(),
+    };
+    limits::ensure_descriptors(together).map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
+
+    let begun = clock::unix_ms();
+    let mut stack = match common.up {
+        true => Some(Stack::start(
+            &common.bin.clone().unwrap_or_else(stack::default_binary),
+        )?),
+        false => None,
+    };
+    let Some(target) = stack
+        .as_ref()
+        .map(Stack::target)
+        .or(common.target.as_ref())
+        .cloned()
+    else {
+        return Err(Failure::configuration(anyhow::anyhow!("give --target or --up")));
+    };
+    let server = stack.as_ref().map(Stack::pid);
+    let processes = move || {
+        server
+            .map(|pid| ("homeroom".to_owned(), pid))
+            .into_iter()
+            .collect()
+    };
+    let monitor = Monitor::start(plan.segment.index(), Arc::new(processes)).map_err(Failure::unavailable)?;
+    let outcome: Outcome = match scenario {
+        Scenario::Bigroom(_) => bigroom::run(&target, &plan, console)?,
+        Scenario::Idle(args) => {
+            let pid = server.or(args.pid);
+            let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
+            idle::run(&target, &plan, pid, idle::Timing::FULL, console)?
+        }
+    };
+    let (machine, resources) = monitor.finish();
+    if stack.as_mut().is_some_and(|s| !s.is_running()) {
+        return Err(Failure::unavailable(anyhow::anyhow!(
+            "the server ended during the run"
+        )));
+    }
+    let table = outcome.table.clone();
+    let record = Record::of_run(outcome, &plan, begun, machine, resources);
+    let judgement = Judgement::of(&record);
+    judgement.print(&record, &table, console);
+    if let Some(dir) = &common.out {
+        let path = record.write(dir).map_err(Failure::unavailable)?;
+        console.line(&format!("written to {}", path.display()));
+    }
+    Ok(judgement.is_good())
+}
+
+fn bigroom_plan(args: &BigroomArgs) -> Plan {
+    Plan::new(
+        args.common.seed,
+        if args.fast { Pace::FAST } else { Pace::LESSON },
+        args.questions,
+        args.sizes.clone(),
+    )
+}
+
+fn idle_plan(args: &IdleArgs) -> Plan {
+    let full = args.sockets / args.per_game;
+    let rest = args.sockets % args.per_game;
+    let sizes = (0..full)
+        .map(|_| args.per_game)
+        .chain((rest > 0).then_some(rest))
+        .collect();
+    Plan::new(args.common.seed, Pace::FAST, 0, sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn good_command_lines_become_plans() {
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).map(|cli| cli.command);
+        let Ok(Command::Run(Scenario::Bigroom(args))) =
+            parse("load run bigroom --up --sizes 8,16 --fast --seed 5")
+        else {
+            panic!("refused");
+        };
+        let plan = bigroom_plan(&args);
+        assert_eq!(
+            (plan.seed, plan.pace.name, plan.questions, plan.sizes),
+            (5, "fast", 20, vec![8, 16])
+        );
+        let Ok(Command::Run(Scenario::Idle(args))) =
+            parse("load run idle --target http://127.0.0.1:1 --pid 1 --sockets 1200")
+        else {
+            panic!("refused");
+        };
+        assert_eq!(idle_plan(&args).sizes, [500, 500, 200]);
+    }
+}
