@@ -225,11 +225,11 @@ fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {
         return Err(Failure::configuration(anyhow::anyhow!("give --target or --up")));
     };
     let outcome: Outcome = match scenario {
-        Scenario::Bigroom(_) => bigroom::run(&target, &plan, console)?,
+        Scenario::Bigroom(_) => bigroom::run(&target.clone().into(), &plan, console)?,
         Scenario::Idle(args) => {
             let pid = stack.as_ref().map(Stack::pid).or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&target, &plan, pid, idle::Timing::FULL, console)?
+            idle::run(&target.clone().into(), &plan, pid, idle::Timing::FULL, console)?
         }
     };
     if stack.as_mut().is_some_and(|s| !s.is_running()) {
