@@ -117,11 +117,11 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     };
     let monitor = Monitor::start(plan.segment.index(), Arc::new(processes)).map_err(Failure::unavailable)?;
     let outcome: Outcome = match scenario {
-        Scenario::Bigroom(_) => bigroom::run(&target, &plan, console)?,
+        Scenario::Bigroom(_) => bigroom::run(&target.clone().into(), &plan, console)?,
         Scenario::Idle(args) => {
             let pid = server.or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&target, &plan, pid, idle::Timing::FULL, console)?
+            idle::run(&target.clone().into(), &plan, pid, idle::Timing::FULL, console)?
         }
     };
     let (machine, resources) = monitor.finish();

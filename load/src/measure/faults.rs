@@ -24,6 +24,8 @@ pub enum FaultKind {
     Malformed,
     /// A join was refused.
     JoinRefused,
+    /// A player that was here before was not let in again.
+    ResumeRefused,
     /// A frame other than an answer was refused.
     Refused,
     /// A sequence number is missing.
@@ -32,6 +34,8 @@ pub enum FaultKind {
     Duplicate,
     /// A sequence number came before any state.
     Unverified,
+    /// A state covers less than what the same epoch had shown.
+    WentBack,
     /// A question differs from the quiz.
     WrongQuestion,
     /// A frame to a player carries a solution before its time, or other players' data.
@@ -42,6 +46,17 @@ pub enum FaultKind {
     StrayAck,
     /// A name differs from the one joined with.
     WrongName,
+}
+
+impl From<super::SequenceFault> for FaultKind {
+    fn from(fault: super::SequenceFault) -> Self {
+        match fault {
+            super::SequenceFault::Gap { .. } => Self::Gap,
+            super::SequenceFault::Duplicate => Self::Duplicate,
+            super::SequenceFault::Unverified => Self::Unverified,
+            super::SequenceFault::WentBack { .. } => Self::WentBack,
+        }
+    }
 }
 
 impl FaultKind {
@@ -68,10 +83,12 @@ impl FaultKind {
             Self::Framing => "framing",
             Self::Malformed => "malformed",
             Self::JoinRefused => "join_refused",
+            Self::ResumeRefused => "resume_refused",
             Self::Refused => "refused",
             Self::Gap => "gap",
             Self::Duplicate => "duplicate",
             Self::Unverified => "unverified",
+            Self::WentBack => "went_back",
             Self::WrongQuestion => "wrong_question",
             Self::Leak => "leak",
             Self::WrongOutcome => "wrong_outcome",

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use agreement::Agreement;
 
 use super::ScenarioError;
-use crate::client::{Engine, Http, Target, Traffic};
+use crate::client::{Engine, Targets, Traffic};
 use crate::measure::{Micros, Quantiles, Reckoning, Tally, growth_exponent};
 use crate::plan::Plan;
 use crate::report::{Console, Outcome};
@@ -75,16 +75,15 @@ pub struct Figures {
     pub kernel_stamped: f64,
 }
 
-/// Plays all rooms of `plan` against `target`.
+/// Plays all rooms of `plan` against `targets`.
 ///
 /// # Errors
 /// The set-up failed, or the harness itself did. What the servers do wrong is in the outcome.
-pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcome, ScenarioError> {
-    let http = Http::new(target.clone());
-    let mut engine = Engine::new(plan.clone(), target.clone())?;
+pub fn run(targets: &Targets, plan: &Plan, console: &mut Console) -> Result<Outcome, ScenarioError> {
+    let mut engine = Engine::new(plan.clone(), targets.clone())?;
     let mut rooms = Vec::new();
     for _class in &plan.sizes {
-        rooms.push(room::play(&mut engine, &http, console)?);
+        rooms.push(room::play(&mut engine, targets, console)?);
     }
     let mut own = Own::default();
     rooms

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{ScenarioError, Teacher};
-use crate::client::{Due, Engine, Http, Target, Task};
+use crate::client::{Due, Engine, Targets, Task};
 use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
@@ -87,21 +87,20 @@ pub struct Figures {
     pub fault_examples: Vec<String>,
 }
 
-/// Fills the lobbies of `plan` and measures process `pid`, which serves `target`.
+/// Fills the lobbies of `plan` and measures process `pid`, which serves `targets`.
 ///
 /// # Errors
 /// The set-up failed, the process cannot be read, or the harness itself failed.
 pub fn run(
-    target: &Target,
+    targets: &Targets,
     plan: &Plan,
     pid: u32,
     timing: Timing,
     console: &mut Console,
 ) -> Result<Outcome, ScenarioError> {
-    let http = Http::new(target.clone());
-    let mut engine = Engine::new(plan.clone(), target.clone())?;
+    let mut engine = Engine::new(plan.clone(), targets.clone())?;
     console.progress(&format!("opening {} lobbies", plan.sizes.len()));
-    let codes = open_lobbies(&mut engine, &http)?;
+    let codes = open_lobbies(&mut engine, targets)?;
     let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
     let server_before = settle(&mut engine, pid, timing)?;
     let own = || process::own_usage().unwrap_or_default();
@@ -131,7 +130,7 @@ pub fn run(
         sockets,
         joined,
         alive: tally.pongs,
-        counted_by_server: count_players(&http, &codes)?,
+        counted_by_server: count_players(targets, &codes)?,
         server_before_kib: server_before.rss_kib,
         server_joined_kib: server_joined.rss_kib,
         server_held_kib: server_held.rss_kib,
@@ -163,15 +162,15 @@ pub fn run(
     })
 }
 
-fn open_lobbies(engine: &mut Engine, http: &Http) -> Result<Vec<String>, ScenarioError> {
+fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, ScenarioError> {
     let plan = engine.world.plan.clone();
-    let mut teacher = Teacher::register(http, 0, 1)?;
+    let mut teacher = Teacher::register(targets, 0, 1)?;
     let mut codes = Vec::new();
     for class in 0..small(plan.sizes.len()) {
         if class > 0 && class % LOBBIES_PER_TEACHER == 0 {
-            teacher = Teacher::register(http, class / LOBBIES_PER_TEACHER, 1)?;
+            teacher = Teacher::register(targets, class / LOBBIES_PER_TEACHER, 1)?;
         }
-        let lobby = teacher.open_lobby(http, &plan, class)?;
+        let lobby = teacher.open_lobby(targets, &plan, class)?;
         engine.add_class(&lobby.code);
         codes.push(lobby.code);
     }
@@ -236,10 +235,11 @@ fn ask_all(engine: &mut Engine, timing: Timing, console: &mut Console) -> Result
     Ok(())
 }
 
-fn count_players(http: &Http, codes: &[String]) -> Result<u64, ScenarioError> {
+fn count_players(targets: &Targets, codes: &[String]) -> Result<u64, ScenarioError> {
     let mut players = 0;
     for code in codes {
-        let status: Status = http.get_json(&format!("/game/status?g={code}"), None)?;
+        let path = targets.game_path(&format!("/status?g={code}"));
+        let status: Status = targets.game_http(code).get_json(&path, None)?;
         players += u64::from(status.players);
     }
     Ok(players)

@@ -23,7 +23,7 @@ fn play(fault: Fault, sizes: &[u32]) -> Outcome {
     let fake = Fake::start(fault);
     let target: Target = format!("http://{}", fake.address).parse().expect("target");
     let plan = Plan::new(SEED, TEST_PACE, 2, sizes.to_vec());
-    bigroom::run(&target, &plan, &mut Console::silent()).expect("carried out")
+    bigroom::run(&target.into(), &plan, &mut Console::silent()).expect("carried out")
 }
 
 /// What fails, as words.

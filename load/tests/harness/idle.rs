@@ -20,7 +20,14 @@ fn sit(fault: Fault) -> Outcome {
     let fake = Fake::start(fault);
     let target: Target = format!("http://{}", fake.address).parse().expect("target");
     let plan = Plan::new(1, Pace::FAST, 0, vec![20, 5]);
-    idle::run(&target, &plan, std::process::id(), TIMING, &mut Console::silent()).expect("carried out")
+    idle::run(
+        &target.into(),
+        &plan,
+        std::process::id(),
+        TIMING,
+        &mut Console::silent(),
+    )
+    .expect("carried out")
 }
 
 fn failing(outcome: &Outcome) -> Vec<String> {

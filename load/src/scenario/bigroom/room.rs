@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::agreement::Agreement;
 use super::{Room, RoomFigures};
-use crate::client::{Class, Due, Engine, EngineError, Host, Http, Task};
+use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
@@ -18,13 +18,17 @@ const STEP_MS_MAX: u64 = 15_000;
 const REPORT_EVERY_MS: u64 = 100;
 
 /// Plays the plan's next room.
-pub(super) fn play(engine: &mut Engine, http: &Http, console: &mut Console) -> Result<Room, ScenarioError> {
+pub(super) fn play(
+    engine: &mut Engine,
+    targets: &Targets,
+    console: &mut Console,
+) -> Result<Room, ScenarioError> {
     let class = small(engine.world.classes.len());
     let plan = engine.world.plan.clone();
     let size = plan.size(class);
     console.progress(&format!("room of {size}: setting up"));
-    let mut teacher = Teacher::register(http, class, plan.questions)?;
-    let lobby = teacher.open_lobby(http, &plan, class)?;
+    let mut teacher = Teacher::register(targets, class, plan.questions)?;
+    let lobby = teacher.open_lobby(targets, &plan, class)?;
     engine.add_class(&lobby.code);
     engine.world.tally = Tally::default();
     let cpu_before = process::own_usage().map_or(0, |u| u.cpu_us);
@@ -40,10 +44,10 @@ pub(super) fn play(engine: &mut Engine, http: &Http, console: &mut Console) -> R
         .map_or(0, |u| u.cpu_us)
         .saturating_sub(cpu_before);
 
-    teacher.sign_in_again(http)?;
+    teacher.sign_in_again(targets)?;
     let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
     let report = if reached_podium {
-        fetch_report(engine, http, &teacher, &lobby)?
+        fetch_report(engine, targets, &teacher, &lobby)?
     } else {
         None
     };
@@ -143,16 +147,14 @@ fn ask_every_head(engine: &mut Engine, class: u32) -> Result<(), EngineError> {
 /// Asks until the result is saved, serving the sockets in between; none when it never is.
 fn fetch_report(
     engine: &mut Engine,
-    http: &Http,
+    targets: &Targets,
     teacher: &Teacher,
     lobby: &Lobby,
 ) -> Result<Option<Report>, ScenarioError> {
-    let path = format!("/store/games/{}/report", lobby.game);
     let limit = clock::now().plus_ms(STEP_MS_MAX);
     while clock::now() < limit {
-        let response = http.get(&path, Some(teacher.token()))?;
-        if response.status != 404 {
-            return Ok(Some(response.read("GET", &path)?));
+        if let Some(report) = teacher.report(targets, lobby)? {
+            return Ok(Some(report));
         }
         engine.run_until(clock::now().plus_ms(REPORT_EVERY_MS), |_| false)?;
     }
@@ -169,7 +171,7 @@ fn figures(
     let world = &engine.world;
     let tally = &world.tally;
     // A class without sockets stands in for one that was never added, which cannot be.
-    let unplayed = Class::new(class, 0, Vec::new());
+    let unplayed = Class::new(class, 0, None);
     let played = world.classes.get(index(class)).unwrap_or(&unplayed);
     let clicks = &played.clicks[..];
     let mut last_phone = Micros::default();
