@@ -77,13 +77,10 @@ impl Parser for Gift {
 fn category_name(path: &str) -> String {
     const SLASH: char = '\u{E000}';
     let path = path.replace("//", "\u{E000}");
-    let parts = path.split('/').map(str::trim);
+    let mut parts = path.split('/').map(str::trim);
     let is_root =
         |part: &str| part.is_empty() || part == "top" || (part.starts_with('$') && part.ends_with('$'));
-    let last = parts
-        .filter(|part| !is_root(part))
-        .next_back()
-        .unwrap_or_default();
+    let last = parts.rfind(|part| !is_root(part)).unwrap_or_default();
     text::one_line(&syntax::unescape(&last.replace(SLASH, "/"), syntax::Layout::Keep))
 }
 
