@@ -74,7 +74,20 @@ pub(crate) struct Origins {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+
+    #[test]
+    fn the_definition_is_sound_and_the_reference_page_tells_it() {
+        Config::command().debug_assert();
+        let reference = runtime::config::reference(Config::command());
+        let page = include_str!("../../docs/configuration.md");
+        assert!(
+            page.contains(&reference),
+            "docs/configuration.md must hold this:\n\n{reference}"
+        );
+    }
 
     fn parse(arguments: &[&str]) -> Result<Config, clap::Error> {
         Config::try_parse_from(std::iter::once("homeroom").chain(arguments.iter().copied()))
