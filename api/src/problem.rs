@@ -142,11 +142,7 @@ impl Refusal {
             Self::BadName => (StatusCode::UNPROCESSABLE_ENTITY, "bad-name", "Name refused"),
             Self::EmailTaken => (StatusCode::CONFLICT, "email-taken", "Address taken"),
             Self::BadQuiz(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad-quiz", "Quiz refused"),
-            Self::ServiceToken => (
-                StatusCode::UNAUTHORIZED,
-                "service-token-invalid",
-                "Unknown service",
-            ),
+            Self::ServiceToken => (StatusCode::UNAUTHORIZED, "service-token-invalid", "Refused"),
             Self::UnknownTeacher => (StatusCode::FORBIDDEN, UNKNOWN_TEACHER, "Unknown teacher"),
             Self::DifferentResult => (StatusCode::CONFLICT, DIFFERENT_RESULT, "Another result"),
             Self::NoSuchQuiz => (StatusCode::NOT_FOUND, NO_SUCH_QUIZ, "No such quiz"),
