@@ -17,11 +17,20 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a state is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Folder of the binaries. Cargo builds only the binaries of the package under test, so the others are built here; in a
-/// run over the whole workspace they are there already and this ends at once.
+/// Says that cargo has just built the binaries of all packages, as a run over the whole workspace does (`./test`).
+const BUILT: &str = "HOMEROOM_TEST_BINARIES_BUILT";
+
+/// Folder of the binaries. `cargo test -p homeroom` builds only this package's, so the others are built here.
 static BINARIES: LazyLock<PathBuf> = LazyLock::new(|| {
     let own = Path::new(env!("CARGO_BIN_EXE_homeroom"));
     let folder = own.parent().unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a switch of this test, not configuration of a process"
+    )]
+    if std::env::var_os(BUILT).is_some() {
+        return folder.to_owned();
+    }
     let mut build = Command::new(env!("CARGO"));
     // All targets, so that features and with them compiled crates are those of a test run.
     build.args(["build", "--quiet", "--locked", "--all-targets"]);
