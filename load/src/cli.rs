@@ -3,8 +3,10 @@
 //! Exit codes: 0 passed, 1 a bar was missed or something was wrong, 64 bad configuration, 69 the run could not be
 //! carried out.
 
+mod floor;
 mod records;
 mod run;
+mod topology;
 mod up;
 
 use std::process::ExitCode;
@@ -13,7 +15,6 @@ use clap::{Parser, Subcommand};
 
 use crate::report::Console;
 use crate::scenario::ScenarioError;
-use crate::stack::StackError;
 use crate::sys::signals;
 
 /// Exit code: a bar was missed or something was wrong.
@@ -33,11 +34,14 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Starts a server of its own, prints its address, stops it on ctrl-c.
+    /// Starts servers as processes of their own, prints their addresses, restarts them as a cluster would, stops them on
+    /// ctrl-c.
     Up(up::UpArgs),
     /// Runs a scenario.
     #[command(subcommand)]
     Run(run::Scenario),
+    /// Measures the least that the machine takes to write one frame to every socket.
+    Floor(floor::FloorArgs),
     /// Puts the segments of one run together and judges them, in any order.
     Merge(records::MergeArgs),
     /// Writes results as Markdown, verdict first, a baseline beside them.
@@ -67,6 +71,7 @@ pub fn execute(cli: &Cli) -> ExitCode {
     let outcome = match &cli.command {
         Command::Up(args) => up::up(args, &mut console),
         Command::Run(scenario) => run::run(scenario, &mut console),
+        Command::Floor(args) => floor::floor(args, &mut console),
         Command::Merge(args) => records::merge(args, &mut console),
         Command::Report(args) => records::report(args, &mut console),
     };
@@ -102,15 +107,6 @@ impl Failure {
     }
 }
 
-impl From<StackError> for Failure {
-    fn from(error: StackError) -> Self {
-        match error {
-            StackError::NoBinary(_) => Self::configuration(error),
-            StackError::Start(_) | StackError::Target(_) | StackError::NotUp(_) => Self::unavailable(error),
-        }
-    }
-}
-
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::unavailable(error)
@@ -142,6 +138,11 @@ mod tests {
             "load run nine",
             "load merge",
             "load report --baseline x",
+            "load up --proxies 2",
+            "load up --store redis",
+            "load up --games 2 --bin homeroom",
+            "load up --topology ring",
+            "load floor --sockets 0",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
         }

@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod client;
+pub mod floor;
 pub mod measure;
 pub mod merge;
 pub mod plan;

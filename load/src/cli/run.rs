@@ -6,13 +6,15 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::Failure;
-use crate::client::Target;
+use super::topology::TopologyArgs;
+use crate::client::{Target, Targets};
 use crate::plan::{Pace, Plan, QUESTIONS};
 use crate::report::{Console, Judgement, Outcome, Record};
 use crate::scenario::{bigroom, idle};
-use crate::stack::{self, Stack};
+use crate::stack::Stack;
 use crate::sys::{clock, limits};
 use crate::verdict::Monitor;
+use crate::verdict::monitor::Processes;
 
 /// Players of a room: what one game holds.
 const ROOM_MAX: u32 = 500;
@@ -38,9 +40,8 @@ pub(super) struct Common {
     /// Starts a server for this run.
     #[arg(long)]
     up: bool,
-    /// Binary for --up. [default: homeroom beside this program]
-    #[arg(long, value_name = "PATH", requires = "up")]
-    bin: Option<PathBuf>,
+    #[command(flatten)]
+    topology: TopologyArgs,
     /// Seed of the plan.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -94,44 +95,31 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     limits::ensure_descriptors(together).map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
 
     let begun = clock::unix_ms();
-    let mut stack = match common.up {
-        true => Some(Stack::start(
-            &common.bin.clone().unwrap_or_else(stack::default_binary),
-        )?),
+    let stack = match common.up {
+        true => Some(common.topology.start(None)?),
         false => None,
     };
-    let Some(target) = stack
-        .as_ref()
-        .map(Stack::target)
-        .or(common.target.as_ref())
-        .cloned()
-    else {
+    let started = stack.as_ref().and_then(Stack::targets);
+    let given = || common.target.clone().map(Targets::from);
+    let Some(targets) = started.or_else(given) else {
         return Err(Failure::configuration(anyhow::anyhow!("give --target or --up")));
     };
-    let server = stack.as_ref().map(Stack::pid);
-    let processes = move || {
-        server
-            .map(|pid| ("homeroom".to_owned(), pid))
-            .into_iter()
-            .collect()
-    };
-    let monitor = Monitor::start(plan.segment.index(), Arc::new(processes)).map_err(Failure::unavailable)?;
+    let server = stack.as_ref().and_then(|stack| stack.services().last()?.pid());
+    let nobody: Processes = Arc::new(Vec::new);
+    let processes = stack.as_ref().map_or(nobody, Stack::processes);
+    let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
     let outcome: Outcome = match scenario {
-        Scenario::Bigroom(_) => bigroom::run(&target.clone().into(), &plan, console)?,
+        Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console)?,
         Scenario::Idle(args) => {
             let pid = server.or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&target.clone().into(), &plan, pid, idle::Timing::FULL, console)?
+            idle::run(&targets, &plan, pid, idle::Timing::FULL, console)?
         }
     };
     let (machine, resources) = monitor.finish();
-    if stack.as_mut().is_some_and(|s| !s.is_running()) {
-        return Err(Failure::unavailable(anyhow::anyhow!(
-            "the server ended during the run"
-        )));
-    }
+    let restarts = stack.as_ref().map_or(0, Stack::unexpected_restarts);
     let table = outcome.table.clone();
-    let record = Record::of_run(outcome, &plan, begun, machine, resources);
+    let record = Record::of_run(outcome, &plan, begun, machine, resources, restarts);
     let judgement = Judgement::of(&record);
     judgement.print(&record, &table, console);
     if let Some(dir) = &common.out {

@@ -138,6 +138,7 @@ impl Record {
         begun_unix_ms: u64,
         machine: Machine,
         resources: Resources,
+        unexpected_restarts: u64,
     ) -> Self {
         let Outcome {
             scenario,
@@ -153,7 +154,7 @@ impl Record {
         let readings = Readings {
             own,
             machine,
-            unexpected_restarts: 0,
+            unexpected_restarts,
         };
         Self {
             schema_version: SCHEMA_VERSION,

@@ -80,6 +80,12 @@ impl Counters {
     }
 }
 
+/// What this thread did so far.
+#[must_use]
+pub fn own_thread() -> Turns {
+    turns(&text("/proc/thread-self/schedstat")).unwrap_or_default()
+}
+
 fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
