@@ -219,7 +219,7 @@ impl Machine {
         let (share, wait_ms) = (self.waiting_share() * 100.0, self.wait_per_turn_ms());
         if wait_ms > limits::WAIT_PER_TURN_MS_MIN {
             found.limit(share, limits::WAITING_PERCENT, |limit| {
-                format!("the generator waited for a core {share:.0} % of the time it wanted one ({wait_ms:.2} ms a turn), over {limit} %")
+                format!("the generator waited for a core {share:.0} % of the time it wanted one, {wait_ms:.2} ms a turn; over {limit} %")
             });
         }
         let throttled = "periods in which a CPU limit held the generator back";

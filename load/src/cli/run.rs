@@ -8,13 +8,14 @@ use clap::{Args, Subcommand};
 use super::Failure;
 use super::topology::TopologyArgs;
 use crate::client::{Target, Targets};
+use crate::measure::FaultKind;
 use crate::plan::{Pace, Plan, QUESTIONS};
-use crate::report::{Console, Judgement, Outcome, Record};
-use crate::scenario::{bigroom, idle};
+use crate::report::{Console, Judgement, Record};
+use crate::scenario::{ScenarioError, bigroom, idle};
 use crate::stack::Stack;
 use crate::sys::{clock, limits};
-use crate::verdict::Monitor;
 use crate::verdict::monitor::Processes;
+use crate::verdict::{Monitor, Word};
 
 /// Players of a room: what one game holds.
 const ROOM_MAX: u32 = 500;
@@ -108,13 +109,17 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     let nobody: Processes = Arc::new(Vec::new);
     let processes = stack.as_ref().map_or(nobody, Stack::processes);
     let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
-    let outcome: Outcome = match scenario {
-        Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console)?,
+    let played = match scenario {
+        Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console),
         Scenario::Idle(args) => {
             let pid = server.or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&targets, &plan, pid, idle::Timing::FULL, console)?
+            idle::run(&targets, &plan, pid, idle::Timing::FULL, console)
         }
+    };
+    let outcome = match played {
+        Ok(outcome) => outcome,
+        Err(error) => return give_up(error, console),
     };
     let (machine, resources) = monitor.finish();
     let restarts = stack.as_ref().map_or(0, Stack::unexpected_restarts);
@@ -127,6 +132,29 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         console.line(&format!("written to {}", path.display()));
     }
     Ok(judgement.is_good())
+}
+
+/// What ended a run that could not be carried out. When it was this machine's ports or descriptors, that is a verdict and
+/// not a failure of the servers.
+fn give_up(error: ScenarioError, console: &mut Console) -> Result<bool, Failure> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    let mut found = None;
+    while let Some(error) = cause {
+        found = found.or(error.downcast_ref().map(FaultKind::of_connect));
+        cause = error.source();
+    }
+    let what = match found {
+        Some(FaultKind::NoPort) => "a source port",
+        Some(FaultKind::NoDescriptor) => "a descriptor",
+        Some(_) | None => return Err(error.into()),
+    };
+    console.settle();
+    console.line(&format!("verdict: {}", Word::Invalid));
+    console.line(&format!(
+        "  {}: {error} for want of {what}; nothing was measured",
+        Word::Invalid
+    ));
+    Ok(false)
 }
 
 fn bigroom_plan(args: &BigroomArgs) -> Plan {

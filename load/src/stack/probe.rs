@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use crate::measure::FaultKind;
+
 /// An answer takes at most this time: as long as a probe's default in Kubernetes.
 const LIMIT: Duration = Duration::from_secs(1);
 /// Bytes of the answer that are looked at: the status line begins with them.
@@ -12,6 +14,18 @@ const STATUS: &[u8] = b"HTTP/1.1 2";
 /// Whether `path` at `address` answers with success in time.
 pub(super) fn is_well(address: SocketAddr, path: &str) -> bool {
     ask(address, path).unwrap_or(false)
+}
+
+/// Whether a probe of `path` counts as missed. One that could not be sent, for want of a port or descriptor of our own, says
+/// nothing about the server.
+pub(super) fn is_missed(address: SocketAddr, path: &str) -> bool {
+    match ask(address, path) {
+        Ok(well) => !well,
+        Err(why) => !matches!(
+            FaultKind::of_connect(&why),
+            FaultKind::NoPort | FaultKind::NoDescriptor
+        ),
+    }
 }
 
 fn ask(address: SocketAddr, path: &str) -> io::Result<bool> {

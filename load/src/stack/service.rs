@@ -248,10 +248,9 @@ impl Keeper {
             }
             if clock::now() >= probe_at {
                 probe_at = clock::now().plus_ms(PROBE_EVERY_MS);
-                misses = if probe::is_well(self.handle.program.admin, "/live") {
-                    0
-                } else {
-                    misses + 1
+                misses = match probe::is_missed(self.handle.program.admin, "/live") {
+                    true => misses + 1,
+                    false => 0,
                 };
                 if misses >= MISSES_MAX {
                     // An error means that it has just ended.

@@ -68,14 +68,18 @@ fn what_spoils_a_run_is_named() {
     assert_invalid("0.50 cores", |r| r.machine.limit_cores = Some(0.5));
     assert_invalid("hypervisor", |r| r.machine.stolen_ticks = 600);
     assert_invalid("restarts", |r| r.unexpected_restarts = 1);
-    assert_invalid("waited for a core 60 %", |r| {
-        r.machine.waited_us = 6_000_000;
+    assert_invalid("waited for a core 80 %", |r| {
+        r.machine.waited_us = 16_000_000;
         r.machine.turns = 4_000;
     });
 }
 
 #[test]
 fn what_blurs_a_run_is_named() {
+    assert_degraded("waited for a core 60 %", |r| {
+        r.machine.waited_us = 6_000_000;
+        r.machine.turns = 4_000;
+    });
     assert_degraded("late", |r| r.own.lateness = times(8_000));
     assert_degraded("stamped only 50.0 %", |r| r.own.unstamped = 1_000);
     assert_degraded("1.50 cores", |r| r.machine.limit_cores = Some(1.5));
@@ -86,8 +90,8 @@ fn what_blurs_a_run_is_named() {
 #[test]
 fn what_does_no_harm_is_no_reason() {
     assert_eq!(after(|r| r.machine.limit_cores = Some(2.0)).0, Word::Valid);
-    // Half of the time, but a few microseconds a turn.
-    assert_eq!(after(|r| r.machine.waited_us = 4_100_000).0, Word::Valid);
+    // Two thirds of the time, but a few microseconds a turn.
+    assert_eq!(after(|r| r.machine.waited_us = 8_000_000).0, Word::Valid);
     assert_eq!(after(|r| r.own.unstamped = 0).0, Word::Valid);
 }
 
