@@ -21,6 +21,7 @@ work=$(mktemp -d)
 failed=0
 # What has to be undone at the end, whatever happens.
 spinner='' group='' servers=''
+# shellcheck disable=SC2329 # Called by the trap.
 undo() {
     if [[ -n $spinner ]]; then kill "$spinner" 2>/dev/null || true; fi
     if [[ -n $group ]]; then rmdir "$group" 2>/dev/null || true; fi
@@ -94,6 +95,7 @@ limit() {
         mkdir "$group"
         echo 5000 >"$group/cpu.cfs_quota_us"
     fi
+    # shellcheck disable=SC2016 # Expanded by the inner shell.
     play limit bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$load"
     # The kernel lets a group go a moment after its last process.
     local left=50
