@@ -39,7 +39,7 @@ enum Command {
     Up(up::UpArgs),
     /// Runs a scenario.
     #[command(subcommand)]
-    Run(run::Scenario),
+    Run(Box<run::Scenario>),
     /// Measures the least that the machine takes to write one frame to every socket.
     Floor(floor::FloorArgs),
     /// Puts the segments of one run together and judges them, in any order.

@@ -5,6 +5,7 @@ mod commands;
 mod probe;
 pub mod service;
 mod topology;
+mod victims;
 
 use std::fs;
 use std::io;

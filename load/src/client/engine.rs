@@ -29,6 +29,9 @@ const EVENTS_MAX: usize = 1_024;
 const LOOK_MS: u64 = 20;
 /// Between so many events of sockets the schedule is looked at, so that nothing due waits behind a burst.
 const EVENTS_BETWEEN_TASKS: u32 = 16;
+/// Tasks taken up before sockets are looked at again, so that a thousand sockets opened at once do not keep what arrived
+/// waiting.
+const TASKS_AT_ONCE: u32 = 64;
 /// The pacer's wake-ups; connections count from 0.
 const WAKE: Token = Token(usize::MAX);
 
@@ -177,6 +180,15 @@ impl Engine {
         }
     }
 
+    /// The player at a connection; none when a host is there.
+    #[must_use]
+    pub fn player(&self, conn: u32) -> Option<&Player> {
+        match &self.conns.get(index(conn))?.role {
+            Role::Player(player) => Some(player),
+            Role::Host(_) => None,
+        }
+    }
+
     /// The share of reads whose arrival the kernel stamped, from 0 to 1; for the others the harness's clock stood in.
     #[must_use]
     pub fn stamped_share(&self) -> f64 {
@@ -256,7 +268,8 @@ impl Engine {
     fn take_up_tasks(&mut self) {
         self.pacer.schedule(&mut self.effects.due);
         let mut now = clock::now();
-        while let Some(due) = self.pacer.pop_due(now) {
+        for _one in 0..TASKS_AT_ONCE {
+            let Some(due) = self.pacer.pop_due(now) else { break };
             self.world.tally.lateness.record(now.since(due.at));
             match due.task {
                 Task::Connect => self.connect(due.conn),
@@ -346,10 +359,8 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(due.conn)) else {
             return;
         };
-        if conn.link.is_none() {
-            return;
-        }
         self.effects.conn = due.conn;
+        // Who is cut off is told all the same: a host remembers what it wants to click.
         match &mut conn.role {
             Role::Player(player) => player.on_due(now, due.task, &mut self.world, &mut self.effects),
             Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
@@ -455,6 +466,15 @@ impl Conn {
     #[must_use]
     pub fn is_open_player_of(&self, class: u32) -> bool {
         self.link.is_some() && matches!(&self.role, Role::Player(player) if player.class() == class)
+    }
+
+    /// Whether whoever is here was let in on the socket that is open.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        match &self.role {
+            Role::Player(player) => player.is_here(),
+            Role::Host(host) => host.is_here(),
+        }
     }
 
     fn flush(&mut self, world: &mut World, effects: &mut Effects) {

@@ -137,6 +137,19 @@ impl Host {
         self.here
     }
 
+    /// Where its game stands, in a word.
+    #[must_use]
+    pub const fn phase(&self) -> &'static str {
+        match self.stage {
+            Stage::Opening => "opening",
+            Stage::Lobby => "lobby",
+            Stage::Question(_) => "question",
+            Stage::Results(_) => "results",
+            Stage::Podium => "podium",
+            Stage::Ended => "ended",
+        }
+    }
+
     /// Whether nothing more will come: the game is closed, or the socket was lost.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -319,9 +332,10 @@ impl Host {
             }
             "error" => {
                 let code = frame.code.as_ref().map_or("none", |c| c.as_str());
-                // A close may cross the deadline or the last answer.
+                // A close may cross the deadline or the last answer; who comes back clicks again what may have arrived.
                 let crossed = matches!(code, "wrong_phase" | "not_open")
-                    && matches!(self.stage, Stage::Results(_) | Stage::Podium);
+                    && (world.on_loss == OnLoss::Return
+                        || matches!(self.stage, Stage::Results(_) | Stage::Podium));
                 if code == "busy" && world.on_loss == OnLoss::Return {
                     self.click_again(now, world, effects);
                 } else if !crossed {

@@ -82,7 +82,7 @@ pub struct Rule {
     pub time_ms: u32,
 }
 
-/// The comparison of the ledger with a saved result. Every figure but the first two must be 0.
+/// The comparison of the ledger with a saved result. Every figure but the first four must be 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Reckoning {
     /// Answers sent.
@@ -207,6 +207,21 @@ impl Ledger {
 }
 
 impl Reckoning {
+    /// Adds the figures of another class.
+    pub const fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.acked += other.acked;
+        self.refused += other.refused;
+        self.refused_but_saved += other.refused_but_saved;
+        self.unsettled += other.unsettled;
+        self.lost += other.lost;
+        self.phantom += other.phantom;
+        self.doubled += other.doubled;
+        self.wrong_choice += other.wrong_choice;
+        self.wrong_time += other.wrong_time;
+        self.wrong_score += other.wrong_score;
+    }
+
     fn compare(&mut self, row: &Sent, saved: &crate::wire::AnswerRow, rule: Rule) {
         if saved.choices != [row.choice] {
             self.wrong_choice += 1;

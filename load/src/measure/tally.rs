@@ -36,3 +36,18 @@ pub struct Tally {
     /// Messages received by players and hosts.
     pub messages: u64,
 }
+
+impl Tally {
+    /// Takes the times that were measured so far, but those of joins, and begins anew; faults, answers and counts stay.
+    #[must_use]
+    pub fn take_times(&mut self) -> Self {
+        Self {
+            fan_out: std::mem::take(&mut self.fan_out),
+            ack: std::mem::take(&mut self.ack),
+            back: std::mem::take(&mut self.back),
+            lateness: std::mem::take(&mut self.lateness),
+            handling: std::mem::take(&mut self.handling),
+            ..Self::default()
+        }
+    }
+}

@@ -45,6 +45,10 @@ impl Player {
             (OnLoss::Return, _) => !self.end_expected,
         };
         if comes_back {
+            // The generator's own fault: tried again, and told all the same.
+            if matches!(kind, FaultKind::NoPort | FaultKind::NoDescriptor) {
+                self.fault(world, kind, || why.to_owned());
+            }
             if self.here {
                 world.tally.cut_off += 1;
                 self.leave(now, world);

@@ -14,6 +14,8 @@ use crate::wire::Report;
 
 /// A step without waiting for people takes at most this long, in milliseconds.
 const STEP_MS_MAX: u64 = 15_000;
+/// From the podium at the host to the podium at the last phone, in milliseconds.
+const LAST_FRAME_MS_MAX: u64 = 3_000;
 /// How often a report is asked for until it is saved, in milliseconds.
 const REPORT_EVERY_MS: u64 = 100;
 
@@ -113,13 +115,12 @@ fn play_questions(
                 plan.questions
             ));
         }
-        let everybody_knows = e
-            .world
-            .classes
-            .get(index(class))
-            .is_some_and(|c| c.over + c.gone >= size);
-        e.host(host)
-            .is_some_and(|h| h.is_done() || (h.is_over() && everybody_knows))
+        e.host(host).is_some_and(Host::is_over)
+    })?;
+    // Whoever misses the end is found when it asks for the head.
+    engine.run_until(clock::now().plus_ms(LAST_FRAME_MS_MAX), |e| {
+        let everybody_knows = |class: &Class| class.over + class.gone >= size;
+        e.host(host).is_some_and(Host::is_done) || e.world.class(class).is_some_and(everybody_knows)
     })?;
     Ok(())
 }
