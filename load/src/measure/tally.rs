@@ -27,6 +27,8 @@ pub struct Tally {
     pub too_late_to_send: u64,
     /// Sockets lost that nobody dropped on purpose.
     pub cut_off: u64,
+    /// Answers that were on their way when their socket was lost, or dropped.
+    pub cut_in_flight: u64,
     /// Sockets dropped as planned.
     pub dropped: u64,
     /// Answers sent again, as a double tap or after coming back.

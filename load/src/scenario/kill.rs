@@ -216,13 +216,14 @@ impl Run<'_> {
             victims.count().saturating_sub(1),
         );
         let phase = common_phase(school, engine);
-        let in_flight = count(engine.world.tally.ledger.unsettled());
+        let in_flight_before = engine.world.tally.cut_in_flight;
         let killed_at = clock::now();
         let limit = killed_at.plus_ms(self.timing.game_ms_max);
         school::meanwhile(engine, limit, || {
             victims.kill(victim).map_err(ScenarioError::Victim)
         })?;
         let up_at = clock::now();
+        let in_flight = engine.world.tally.cut_in_flight - in_flight_before;
         self.down.record(up_at.since(killed_at));
         self.figures.kills += 1;
         self.figures.kills_with_answers_in_flight += u64::from(in_flight > 0);
@@ -235,7 +236,7 @@ impl Run<'_> {
             up_at.since(killed_at) / 1_000
         ));
         engine.run_until(up_at.plus_ms(self.timing.back_ms_max), |e| school.away(e) == 0)?;
-        let away = school.away(engine);
+        let away = school.away(engine) + school.lost(engine);
         if away > 0 {
             self.figures.never_back += away;
             self.figures.why_away = school::explain(&school::refusals(engine));
@@ -259,6 +260,7 @@ impl Run<'_> {
             self.timing.game_ms_max
         };
         figures.without_podium += school.wait_for_podium(engine, limit_ms)?;
+        figures.fault_examples.extend(school.explain_stuck(engine));
         figures.unverified += school.ask_every_head(engine)?;
         figures.joined += school.joined(engine);
         figures.games += count(school.rooms.len());
@@ -289,7 +291,9 @@ impl Run<'_> {
         figures.down = Some(down.quantiles());
         figures.back = Some(tally.back.quantiles());
         figures.faults = tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect();
-        figures.fault_examples = tally.faults.examples().to_vec();
+        figures
+            .fault_examples
+            .extend(tally.faults.examples().iter().cloned());
         if !figures.why_away.is_empty() {
             figures
                 .fault_examples

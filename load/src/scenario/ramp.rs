@@ -205,6 +205,7 @@ pub fn run(
     let spread = Spread::of(&school, targets, admins, &games_before)?;
     console.progress("ending the games");
     let without_podium = school.end(&mut engine)?;
+    let stuck = school.explain_stuck(&engine);
     engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| school.away(e) == 0)?;
     let away_at_end = school.away(&engine);
     let unverified = school.ask_every_head(&mut engine)?;
@@ -229,7 +230,7 @@ pub fn run(
         harness_kib_per_player: first.kib_per_player,
         harness_us_per_join: first.us_per_join,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
-        fault_examples: tally.faults.examples().to_vec(),
+        fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut own = school::own(&engine);
     times

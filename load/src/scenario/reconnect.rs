@@ -118,6 +118,7 @@ pub fn run(
     console.progress("playing on");
     wait_for_question(&school, &mut engine, QUESTIONS)?;
     let without_podium = school.wait_for_podium(&mut engine, podium_ms_max())?;
+    let stuck = school.explain_stuck(&engine);
     let unanswered = school.ask_every_head(&mut engine)?;
     console.progress("fetching the reports");
     let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
@@ -135,7 +136,7 @@ pub fn run(
         why_away,
         ledger: verdict.reckoning,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
-        fault_examples: tally.faults.examples().to_vec(),
+        fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut measured = measured(&engine, &figures);
     measured.times("everybody back", "all at once", &all_back);
@@ -213,6 +214,9 @@ fn measured(engine: &Engine, figures: &Figures) -> Measured {
         measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
     }
     measured.faults(&tally.faults);
+    measured
+        .fault_examples
+        .extend(figures.fault_examples.iter().cloned());
     measured.must_be_zero("faults seen by clients", Figure::Faults);
     measured.target("back in play, p99", percentile(99.0), bars::BACK_MS_MAX, "ms");
     measured

@@ -20,6 +20,8 @@ const LOBBIES_PER_TEACHER: usize = 10;
 const TEACHER_MS_MAX: u64 = 30_000;
 /// A step without waiting for people takes at most this long, in milliseconds.
 pub(super) const STEP_MS_MAX: u64 = 15_000;
+/// Classes that are described in words.
+const EXAMPLES_MAX: usize = 5;
 /// How often reports that are not saved yet are asked for again, in milliseconds.
 const REPORTS_EVERY_MS: u64 = 250;
 
@@ -133,6 +135,16 @@ impl School {
         self.classes(engine).map(|class| u64::from(class.away)).sum()
     }
 
+    /// Members that will not come back, though their game is not over.
+    pub(super) fn lost(&self, engine: &Engine) -> u64 {
+        let lost = |(host, class): (&Host, &Class)| {
+            let host_is_lost = host.is_done() && class.ended == 0;
+            u64::from(class.gone.saturating_sub(class.ended)) + u64::from(host_is_lost)
+        };
+        let both = |room: &Room| Some((engine.host(room.host)?, engine.world.class(room.class)?));
+        self.rooms.iter().filter_map(both).map(lost).sum()
+    }
+
     /// Ends the playing and waits until everybody has seen the podium; the number of classes where that did not happen.
     ///
     /// # Errors
@@ -152,12 +164,30 @@ impl School {
     }
 
     fn without_podium(&self, engine: &Engine) -> u64 {
-        let open = self.rooms.iter().filter(|room| {
-            let host = engine.host(room.host).is_some_and(Host::is_over);
-            let class = engine.world.class(room.class);
-            !host || class.is_none_or(|class| class.over + class.gone < class.joined)
-        });
-        crate::sys::count(open.count())
+        crate::sys::count(self.stuck(engine).count())
+    }
+
+    fn stuck<'a>(&'a self, engine: &'a Engine) -> impl Iterator<Item = (&'a Host, &'a Class)> + 'a {
+        let both = |room: &Room| Some((engine.host(room.host)?, engine.world.class(room.class)?));
+        let all = self.rooms.iter().filter_map(both);
+        all.filter(|(host, class)| !host.is_over() || class.over + class.gone < class.joined)
+    }
+
+    /// Where the classes stand in which not everybody saw the podium, in words.
+    pub(super) fn explain_stuck(&self, engine: &Engine) -> Vec<String> {
+        let words = |(host, class): (&Host, &Class)| {
+            let here = if host.is_here() { "" } else { ", cut off" };
+            format!(
+                "no podium: class {}: the host is in {} of question {}{here}; {} of {} players saw it, {} are away",
+                class.number,
+                host.phase(),
+                host.question(),
+                class.over,
+                class.joined,
+                class.away
+            )
+        };
+        self.stuck(engine).take(EXAMPLES_MAX).map(words).collect()
     }
 
     /// Every phone asks for the head of the sequence, since a lost last frame has no successor that would show it missing;
@@ -280,10 +310,11 @@ pub(super) fn add_players(engine: &mut Engine, class: u32, opening: Stamp) {
     }
 }
 
-/// Status of the last attempt to come back of a class with members away, and how many classes had it.
+/// Status of the last attempt to come back of a class with members away or gone, and how many classes had it.
 pub(super) fn refusals(engine: &Engine) -> BTreeMap<u16, u64> {
     let mut found = BTreeMap::new();
-    for class in engine.world.classes.iter().filter(|class| class.away > 0) {
+    let classes = engine.world.classes.iter();
+    for class in classes.filter(|class| class.away > 0 || class.gone > class.ended) {
         *found.entry(class.last_refusal).or_insert(0) += 1;
     }
     found

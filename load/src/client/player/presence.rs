@@ -85,6 +85,7 @@ impl Player {
         self.attempt = 0;
         self.away_since = Some(since);
         self.disturb(world);
+        world.tally.cut_in_flight += crate::sys::count(self.pending.len());
         if let Some(class) = world.class_mut(self.class) {
             class.away += 1;
         }

@@ -38,11 +38,9 @@ pub(super) fn measured(figures: &Figures, not_killed: u64, tally: &Tally, down: 
     }
     measured.faults(&tally.faults);
     measured.must_be_zero("faults seen by clients", Figure::Faults);
-    if !figures.why_away.is_empty() {
-        measured
-            .fault_examples
-            .insert(format!("not back: {}", figures.why_away));
-    }
+    measured
+        .fault_examples
+        .extend(figures.fault_examples.iter().cloned());
     measured.times("down", "all kills", down);
     measured.times("back", "all kills", &tally.back);
     measured.times("join", "all kills", &tally.join);

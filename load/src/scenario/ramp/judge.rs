@@ -49,6 +49,9 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
         measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
     }
     measured.faults(faults);
+    measured
+        .fault_examples
+        .extend(figures.fault_examples.iter().cloned());
     measured.must_be_zero("faults seen by clients", Figure::Faults);
     measured
 }

@@ -86,8 +86,10 @@ impl Game {
             "start" if self.open_q + self.shown_q == 0 && !self.over => self.open(1),
             "answer" => self.answer(me.expect("joined"), frame),
             "close" if self.open_q == q => self.close(),
-            "next" if self.open_q == 0 && self.shown_q == q && q < self.questions() => self.open(q + 1),
-            "next" if self.open_q == 0 && self.shown_q == q => self.podium(),
+            "next" if !self.over && self.open_q == 0 && self.shown_q == q && q < self.questions() => {
+                self.open(q + 1)
+            }
+            "next" if !self.over && self.open_q == 0 && self.shown_q == q => self.podium(),
             "end" if !self.over && self.shown_q + self.open_q > 0 => {
                 if self.open_q > 0 {
                     self.close();
