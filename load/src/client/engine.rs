@@ -516,8 +516,11 @@ impl Conn {
             .as_mut()
             .map_or(Ok(()), |link| link.write(&effects.frames));
         effects.frames.clear();
-        if let Err(error) = outcome {
-            self.gone(&error, world, effects);
+        let hangs_up = std::mem::take(&mut effects.hang_up);
+        match outcome {
+            Err(error) => self.gone(&error, world, effects),
+            Ok(()) if hangs_up => self.gone(&LinkError::Ended, world, effects),
+            Ok(()) => {}
         }
     }
 

@@ -22,7 +22,7 @@ use crate::sys::{clock, count, process, real};
 /// Players of a class.
 pub const CLASS_SIZE: u32 = 30;
 /// Between the last planned join in time and the start of the game, in milliseconds.
-const BEFORE_START_MS: u64 = 1_000;
+const BEFORE_START_MS: u64 = 200;
 /// How often progress is shown, in milliseconds.
 const PROGRESS_EVERY_MS: u64 = 5_000;
 /// Questions of the longest quiz that a game may have.

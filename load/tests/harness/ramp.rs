@@ -94,7 +94,7 @@ fn forward(mut client: TcpStream, servers: &[SocketAddr], is_constant: bool) -> 
 fn stages(habits: Habits) -> Stages {
     Stages {
         classes: vec![10, 20],
-        climb_ms: 1_200,
+        climb_ms: 500,
         hold_ms: 700,
         pace: PACE,
         habits,

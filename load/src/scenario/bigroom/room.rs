@@ -15,7 +15,7 @@ use crate::wire::Report;
 /// A step without waiting for people takes at most this long, in milliseconds.
 const STEP_MS_MAX: u64 = 15_000;
 /// From the podium at the host to the podium at the last phone, in milliseconds.
-const LAST_FRAME_MS_MAX: u64 = 3_000;
+const LAST_FRAME_MS_MAX: u64 = 2_000;
 /// How often a report is asked for until it is saved, in milliseconds.
 const REPORT_EVERY_MS: u64 = 100;
 
