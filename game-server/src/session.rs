@@ -24,6 +24,7 @@ use crate::actor::mailbox::{GameHandle, Seat};
 use crate::admission::SocketPermit;
 use crate::ambient;
 use crate::frames::player;
+use crate::registry::Found;
 use crate::server::Shared;
 use outbox::Outbox;
 use pace::Pace;
@@ -103,9 +104,10 @@ pub(crate) async fn run(socket: WebSocket, server: Arc<Shared>, code: GameCode, 
         server,
     };
     // Each stage on the heap by itself, so that a socket that waits for ten minutes holds the memory of waiting only.
-    let closing = match session.server.registry.get(code) {
-        None => Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME),
-        Some(game) => Box::pin(session.play(&game)).await,
+    let closing = match session.server.registry.find(code) {
+        Found::Nothing => Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME),
+        Found::Lost => Closing::error(ErrorCode::GameLost, close::NO_SUCH_GAME),
+        Found::Game(game) => Box::pin(session.play(&game)).await,
     };
     Box::pin(session.finish(closing)).await;
 }

@@ -34,7 +34,8 @@ impl Batch {
 
     /// Adds a record.
     pub fn push(&mut self, record: &Record) {
-        frame::write(&mut self.bytes, self.last().next(), record);
+        let number = self.last().next();
+        frame::write(&mut self.bytes, number, record);
         self.ends.push(self.bytes.len());
     }
 

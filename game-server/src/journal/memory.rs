@@ -22,7 +22,7 @@ pub struct MemoryLog(std::sync::Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    games: Mutex<BTreeMap<String, Kept>>,
+    games: Mutex<BTreeMap<GameCode, Kept>>,
     trouble: watch::Sender<Trouble>,
 }
 
@@ -46,7 +46,6 @@ pub enum Trouble {
 
 #[derive(Debug, Clone)]
 struct Kept {
-    code: GameCode,
     stored: Stored,
     remove_at: Option<Instant>,
 }
@@ -79,12 +78,12 @@ impl MemoryLog {
 
     /// Changes what is kept of one game: for tests that damage it.
     pub fn tamper(&self, code: GameCode, change: impl FnOnce(&mut Stored)) {
-        if let Some(kept) = self.lock().get_mut(&code.to_string()) {
+        if let Some(kept) = self.lock().get_mut(&code) {
             change(&mut kept.stored);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<GameCode, Kept>> {
         // Every change of the map is one step.
         self.0.games.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +91,7 @@ impl MemoryLog {
     /// Does `call` as the trouble of the moment has it.
     fn call<T: Send + 'static>(
         &self,
-        call: impl FnOnce(&mut BTreeMap<String, Kept>) -> T + Send + 'static,
+        call: impl FnOnce(&mut BTreeMap<GameCode, Kept>) -> T + Send + 'static,
     ) -> LogFuture<T> {
         let log = self.clone();
         Box::pin(async move {
@@ -116,7 +115,7 @@ impl MemoryLog {
         })
     }
 
-    fn now<T>(&self, call: impl FnOnce(&mut BTreeMap<String, Kept>) -> T) -> T {
+    fn now<T>(&self, call: impl FnOnce(&mut BTreeMap<GameCode, Kept>) -> T) -> T {
         let mut games = self.lock();
         let now = Instant::now();
         games.retain(|_, kept| kept.remove_at.is_none_or(|at| at > now));
@@ -130,7 +129,7 @@ impl MemoryLog {
         claim: ClaimId,
         write: impl FnOnce(&mut Kept) -> Written + Send + 'static,
     ) -> LogFuture<Written> {
-        self.call(move |games| match games.get_mut(&code.to_string()) {
+        self.call(move |games| match games.get_mut(&code) {
             None => Written::Missing,
             Some(kept) if kept.stored.owner.claim != claim => Written::Fenced,
             Some(kept) => write(kept),
@@ -141,7 +140,7 @@ impl MemoryLog {
 impl GameLog for MemoryLog {
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         self.call(move |games| {
-            if let Some(kept) = games.get(&code.to_string()) {
+            if let Some(kept) = games.get(&code) {
                 let owner = kept.stored.owner.clone();
                 return if owner.is_same_birth(&birth.owner) {
                     Created::Same(owner)
@@ -158,18 +157,17 @@ impl GameLog for MemoryLog {
                 last: birth.through,
             };
             let kept = Kept {
-                code,
                 stored,
                 remove_at: None,
             };
-            games.insert(code.to_string(), kept);
+            games.insert(code, kept);
             Created::New
         })
     }
 
     fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
         self.call(move |games| {
-            let Some(kept) = games.get_mut(&code.to_string()) else {
+            let Some(kept) = games.get_mut(&code) else {
                 return Claimed::Missing;
             };
             let owner = &mut kept.stored.owner;
@@ -218,7 +216,7 @@ impl GameLog for MemoryLog {
 
     fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
         self.call(move |games| {
-            games.get(&code.to_string()).map(|kept| Tail {
+            games.get(&code).map(|kept| Tail {
                 owner: kept.stored.owner.clone(),
                 last: kept.stored.last,
             })
@@ -226,7 +224,7 @@ impl GameLog for MemoryLog {
     }
 
     fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
-        self.call(move |games| games.get(&code.to_string()).map(|kept| kept.stored.clone()))
+        self.call(move |games| games.get(&code).map(|kept| kept.stored.clone()))
     }
 
     fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
@@ -239,11 +237,11 @@ impl GameLog for MemoryLog {
 
     fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written> {
         let remove_at = Instant::now() + after;
-        self.call(move |games| match games.get_mut(&code.to_string()) {
+        self.call(move |games| match games.get_mut(&code) {
             None => Written::Missing,
             Some(kept) if kept.stored.owner.claim != claim => Written::Fenced,
             Some(_) if after.is_zero() => {
-                games.remove(&code.to_string());
+                games.remove(&code);
                 Written::Saved
             }
             Some(kept) => {
@@ -256,8 +254,8 @@ impl GameLog for MemoryLog {
     fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
         self.call(|games| {
             games
-                .values()
-                .map(|kept| (kept.code, kept.stored.owner.clone()))
+                .iter()
+                .map(|(code, kept)| (*code, kept.stored.owner.clone()))
                 .collect()
         })
     }

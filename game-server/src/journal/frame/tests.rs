@@ -8,7 +8,14 @@ use crate::journal::Batch;
 
 fn records(count: u64) -> Vec<Record> {
     (0..count)
-        .map(|at| Record::of(at, Command::Join { name: format!("P{at}") }))
+        .map(|at| {
+            Record::of(
+                at,
+                Command::Join {
+                    name: format!("P{at}"),
+                },
+            )
+        })
         .collect()
 }
 
@@ -36,7 +43,9 @@ fn the_largest_record_fits_its_frame() {
 #[test]
 fn a_kind_or_version_of_a_newer_build_is_not_torn() {
     for (place, known) in [(6, 1), (7, 9)] {
-        let mut bytes = Batch::of(RecordNumber::NONE, [&Record::of(0, Command::Start)]).bytes().to_vec();
+        let mut bytes = Batch::of(RecordNumber::NONE, [&Record::of(0, Command::Start)])
+            .bytes()
+            .to_vec();
         assert_eq!(bytes[place], known);
         bytes[place] = 200;
         let body = bytes.len() - 4;
