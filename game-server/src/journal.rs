@@ -11,6 +11,8 @@ mod frame;
 mod memory;
 mod owner;
 mod record;
+mod redis;
+mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,6 +26,8 @@ pub use frame::{FRAME_BYTES_MAX, Journal, Unreadable, read as read_journal};
 pub use memory::{MemoryLog, Trouble};
 pub use owner::{ClaimId, Owner, ServerId};
 pub use record::{DecodeError, Entry, FORMAT_VERSION, Record};
+pub use redis::{RedisConfig, RedisConfigError, RedisLog, StoreId};
+pub use sqlite::{Durability, SqliteLog, SqliteLogError};
 
 /// Number of a record in its game's journal, from 1 without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

@@ -29,9 +29,10 @@ pub use actor::JOURNAL_BYTES_MAX;
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
 pub use config::Config;
 pub use journal::{
-    Batch, Birth, ClaimId, Claimed, Created, DecodeError, Entry, FORMAT_VERSION, FRAME_BYTES_MAX, GameLog,
-    Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber, 
-    ServerId, Stored, Tail, Trouble, Unreadable, Written, read_journal,
+    Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,
+    GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber, RedisConfig,
+    RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, Stored, Tail, Trouble,
+    Unreadable, Written, read_journal,
 };
 pub use opening::Restoration;
 pub use server::{Counts, GameServer};
