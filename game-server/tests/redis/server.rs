@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -32,6 +33,8 @@ pub(crate) struct RedisServer {
     keep: Keep,
     extra: Vec<String>,
     child: Option<Child>,
+    /// Bytes that the test itself has sent with [`RedisServer::ask`].
+    asked_bytes: AtomicU64,
 }
 
 impl RedisServer {
@@ -49,6 +52,7 @@ impl RedisServer {
             keep,
             extra,
             child: None,
+            asked_bytes: AtomicU64::new(0),
         };
         // Somebody may take the free port first.
         while !server.launch().await {
@@ -101,10 +105,10 @@ impl RedisServer {
 
     /// One command on a connection of its own; an error answer begins with `-`.
     pub(crate) async fn ask(&self, command: &[&str]) -> String {
-        timeout(READY_MAX, ask(self.port, command))
-            .await
-            .unwrap()
-            .unwrap()
+        let answer = timeout(READY_MAX, ask(self.port, command)).await.unwrap();
+        let (answer, sent) = answer.unwrap();
+        self.asked_bytes.fetch_add(sent, Ordering::Relaxed);
+        answer
     }
 
     /// A number from `INFO`.
@@ -115,6 +119,13 @@ impl RedisServer {
             .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
         let digits = line.map(|value| value.trim().split(|c: char| !c.is_ascii_digit()).next().unwrap());
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    }
+
+    /// Bytes that everybody else has sent to this Redis.
+    pub(crate) async fn received_bytes(&self) -> u64 {
+        let received = self.info("total_net_input_bytes").await;
+        // Which counts this very question.
+        received - self.asked_bytes.load(Ordering::Relaxed)
     }
 
     /// How often a function was called.
@@ -167,7 +178,7 @@ impl RedisServer {
                 pause.tick().await;
                 match ask(self.port, &["PING"]).await {
                     // A password is wanted: it is up as well.
-                    Ok(answer) if answer == "PONG" || answer.starts_with("-NOAUTH") => return true,
+                    Ok((answer, _)) if answer == "PONG" || answer.starts_with("-NOAUTH") => return true,
                     Ok(_) | Err(_) => {}
                 }
                 if child.try_wait().unwrap().is_some() {
@@ -188,21 +199,22 @@ pub(crate) async fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// Sends one command and reads its answer, a line or one string.
-async fn ask(port: u16, command: &[&str]) -> std::io::Result<String> {
+/// Sends one command and reads its answer, a line or one string; and says how many bytes were sent.
+async fn ask(port: u16, command: &[&str]) -> std::io::Result<(String, u64)> {
     let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
     let mut request = format!("*{}\r\n", command.len());
     for word in command {
         request.push_str(&format!("${}\r\n{word}\r\n", word.len()));
     }
     socket.write_all(request.as_bytes()).await?;
+    let sent = u64::try_from(request.len()).unwrap();
     let mut line = String::new();
     socket.read_line(&mut line).await?;
     let line = line.trim_end();
     let Some(len) = line.strip_prefix('$') else {
-        return Ok(line.strip_prefix(['+', ':']).unwrap_or(line).to_owned());
+        return Ok((line.strip_prefix(['+', ':']).unwrap_or(line).to_owned(), sent));
     };
     let mut text = vec![0; usize::try_from(len.parse::<i64>().unwrap()).unwrap_or(0)];
     socket.read_exact(&mut text).await?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok((String::from_utf8_lossy(&text).into_owned(), sent))
 }
