@@ -7,6 +7,7 @@
 mod call;
 mod config;
 mod flusher;
+mod library;
 mod link;
 mod reply;
 
@@ -28,6 +29,7 @@ use super::{
 };
 use call::{Call, CallError};
 use flusher::Flusher;
+use library::Function;
 use reply::Reply;
 
 /// Calls that may wait for the flusher: each game has at most one in flight, and a server has fewer games than this.
@@ -100,15 +102,15 @@ impl RedisLog {
     /// Calls a function of the library about a game.
     fn function<T: 'static>(
         &self,
-        function: &'static str,
+        function: Function,
         code: GameCode,
         args: Vec<Value>,
         read: fn(Reply) -> Result<T, LogError>,
     ) -> LogFuture<T> {
-        let mut all: Vec<Value> = vec![function.into(), "1".into(), format!("o:{{{code}}}").into()];
+        let mut all: Vec<Value> = vec![function.name().into(), "1".into(), format!("o:{{{code}}}").into()];
         all.extend(args);
         let answer = self.call("FCALL", all);
-        Box::pin(async move { read(Reply::new(function, answer.await?)?) })
+        Box::pin(async move { read(Reply::new(function.what(), answer.await?)?) })
     }
 
     /// What is written into owner records as the run of the store. A stale one is possible and only tells that it is stale.
@@ -133,11 +135,13 @@ impl GameLog for RedisLog {
             bytes(birth.facts),
             bytes(birth.snapshot),
         ];
-        self.function("h1c", code, args, |mut reply| match reply.text()?.as_str() {
-            "new" => Ok(Created::New),
-            "same" => Ok(Created::Same(reply.owner()?)),
-            "taken" => Ok(Created::Taken(reply.owner()?)),
-            _ => Err(reply.corrupt()),
+        self.function(Function::Create, code, args, |mut reply| {
+            match reply.text()?.as_str() {
+                "new" => Ok(Created::New),
+                "same" => Ok(Created::Same(reply.owner()?)),
+                "taken" => Ok(Created::Taken(reply.owner()?)),
+                _ => Err(reply.corrupt()),
+            }
         })
     }
 
@@ -150,11 +154,13 @@ impl GameLog for RedisLog {
             incarnation,
             self.run(),
         ];
-        self.function("h1o", code, args, |mut reply| match reply.text()?.as_str() {
-            "yes" => Ok(Claimed::Yes(reply.owner()?)),
-            "beaten" => Ok(Claimed::Beaten(reply.owner()?)),
-            "missing" => Ok(Claimed::Missing),
-            _ => Err(reply.corrupt()),
+        self.function(Function::Claim, code, args, |mut reply| {
+            match reply.text()?.as_str() {
+                "yes" => Ok(Claimed::Yes(reply.owner()?)),
+                "beaten" => Ok(Claimed::Beaten(reply.owner()?)),
+                "missing" => Ok(Claimed::Missing),
+                _ => Err(reply.corrupt()),
+            }
         })
     }
 
@@ -162,7 +168,9 @@ impl GameLog for RedisLog {
         // The claim and the frames are one argument, which saves the bytes of a second one's length.
         let mut sent = claim.0.as_bytes().to_vec();
         sent.extend_from_slice(batch.bytes());
-        self.function("h1a", code, vec![bytes(sent)], |mut reply| reply.written())
+        self.function(Function::Append, code, vec![bytes(sent)], |mut reply| {
+            reply.written()
+        })
     }
 
     fn snapshot(
@@ -173,11 +181,11 @@ impl GameLog for RedisLog {
         snapshot: Vec<u8>,
     ) -> LogFuture<Written> {
         let args = vec![claim_value(claim), number(through.0), bytes(snapshot)];
-        self.function("h1s", code, args, |mut reply| reply.written())
+        self.function(Function::Snapshot, code, args, |mut reply| reply.written())
     }
 
     fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
-        self.function("h1t", code, Vec::new(), |mut reply| {
+        self.function(Function::Tail, code, Vec::new(), |mut reply| {
             match reply.text()?.as_str() {
                 "found" => reply.tail().map(Some),
                 "missing" => Ok(None),
@@ -187,7 +195,7 @@ impl GameLog for RedisLog {
     }
 
     fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
-        self.function("h1l", code, Vec::new(), |mut reply| {
+        self.function(Function::Load, code, Vec::new(), |mut reply| {
             match reply.text()?.as_str() {
                 "found" => reply.stored().map(Some),
                 "missing" => Ok(None),
@@ -197,13 +205,15 @@ impl GameLog for RedisLog {
     }
 
     fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
-        self.function("h1r", code, vec![claim_value(claim)], |mut reply| reply.written())
+        self.function(Function::Release, code, vec![claim_value(claim)], |mut reply| {
+            reply.written()
+        })
     }
 
     fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written> {
         let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::from(u32::MAX));
         let args = vec![claim_value(claim), number(after_ms)];
-        self.function("h1d", code, args, |mut reply| reply.written())
+        self.function(Function::Remove, code, args, |mut reply| reply.written())
     }
 
     fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
@@ -237,7 +247,7 @@ impl RedisLog {
             "COUNT".into(),
             count,
         ];
-        let mut reply = Reply::new("SCAN", self.call("SCAN", args).await?)?;
+        let mut reply = Reply::new("the list of games", self.call("SCAN", args).await?)?;
         let next = reply.text()?;
         let mut keys = reply.list()?;
         let mut codes = Vec::new();

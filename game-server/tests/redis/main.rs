@@ -2,6 +2,7 @@
 //! happen to this one only, and to classes that play on it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "the tests print their figures")]
 
 mod classes;
 mod connections;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use game_server::{ClaimId, Claimed, Created, GameLog, LogError, RecordNumber, ServerId, Written};
+use game_server::{
+    ClaimId, Claimed, Created, GameLog, JOURNAL_BYTES_MAX, LogError, RecordNumber, ServerId, Written,
+};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::watch;
@@ -218,7 +220,7 @@ async fn a_journal_at_its_bound_waits_for_a_snapshot() {
     assert!(matches!(full, LogError::NotDone(_)), "{full:?}");
     let kept = redis.ask(&["STRLEN", &format!("j:{{{}}}", code(0))]).await;
     let kept: usize = kept.parse().unwrap();
-    assert!((900_000..=1_048_576).contains(&kept), "{kept}");
+    assert!((900_000..=JOURNAL_BYTES_MAX).contains(&kept), "{kept}");
     let saved = log
         .snapshot(code(0), claim, RecordNumber(last + 1), b"all".to_vec())
         .await

@@ -1,8 +1,7 @@
-#!lua name=homeroom1
+#!lua name=homeroom_@
 
 -- The steps of a game in Redis. Each function runs as a whole or not at all; none writes before it has checked everything.
--- The name ends with the version of what is kept: another version is another library with other function names, so that two
--- releases can work side by side while one replaces the other.
+-- In the names, the sign in the line above stands for a tag made from this text: see library.rs.
 --
 -- Every function gets the one key o:{code}. The other keys have the same hash tag and are made from it, which saves bytes.
 --   o:{code}  hash: g game id, k create key, p server's name, i its incarnation, e epoch, c claim, n last record number,
@@ -11,7 +10,7 @@
 --   j:{code}  string: frames of the records after it
 -- Answers begin with a word. No word is one of the publish-subscribe protocol, which the client library would swallow.
 
--- 65,536 records that wait for their store fit in here, and a room of 500 that answers 80 questions between two snapshots.
+-- 50,000 answers: a room of 500 over 100 questions without a snapshot between them.
 local JOURNAL_BYTES_MAX = 1048576
 -- 16 zero bytes; while a library is loaded there is no string.rep.
 local NOBODY = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
@@ -25,7 +24,7 @@ local function owner(key)
   if not f[1] then
     return nil
   end
-  return { game = f[1], create_key = f[2], claim = f[6], last = tonumber(f[7]), fields = f }
+  return { create_key = f[2], claim = f[6], last = tonumber(f[7]), fields = f }
 end
 
 local function answer(word, o)
@@ -49,8 +48,7 @@ local function create(keys, args)
   local key = keys[1]
   local o = owner(key)
   if o then
-    local same = o.game == args[1] and o.create_key == args[2]
-    return answer(same and 'same' or 'taken', o)
+    return answer(o.create_key == args[2] and 'same' or 'taken', o)
   end
   local s, j = sibling(key, 's'), sibling(key, 'j')
   redis.call('DEL', s, j)
@@ -181,12 +179,12 @@ local function remove(keys, args)
   return { 'saved' }
 end
 
-redis.register_function('h1c', create)
-redis.register_function('h1o', claim)
-redis.register_function('h1a', append)
-redis.register_function('h1s', snapshot)
+redis.register_function('h@c', create)
+redis.register_function('h@o', claim)
+redis.register_function('h@a', append)
+redis.register_function('h@s', snapshot)
 -- Also without memory left: these give some back, or write a few bytes.
-redis.register_function { function_name = 'h1r', callback = release, flags = { 'allow-oom' } }
-redis.register_function { function_name = 'h1d', callback = remove, flags = { 'allow-oom' } }
-redis.register_function { function_name = 'h1t', callback = tail, flags = { 'no-writes' } }
-redis.register_function { function_name = 'h1l', callback = load, flags = { 'no-writes' } }
+redis.register_function { function_name = 'h@r', callback = release, flags = { 'allow-oom' } }
+redis.register_function { function_name = 'h@d', callback = remove, flags = { 'allow-oom' } }
+redis.register_function { function_name = 'h@t', callback = tail, flags = { 'no-writes' } }
+redis.register_function { function_name = 'h@l', callback = load, flags = { 'no-writes' } }

@@ -12,12 +12,10 @@ use tokio::time::timeout;
 
 use super::call::CallError;
 use super::config::{self, RedisConfig};
-use super::reply;
+use super::{library, reply};
 
 /// Longest wait for an answer. A stopped Redis is given up after this time; pods that fence themselves do so after 3 s.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// The functions that every call goes through.
-const LIBRARY: &str = include_str!("homeroom.lua");
 /// Characters of each id that make a [`StoreId`]: 64 bits of both.
 const ID_CHARS: usize = 16;
 
@@ -123,7 +121,7 @@ impl Link {
 
     /// Gives Redis the functions. The same text again changes nothing.
     pub(super) async fn load_library(&self) -> Result<(), CallError> {
-        let args = vec!["LOAD".into(), "REPLACE".into(), LIBRARY.into()];
+        let args = vec!["LOAD".into(), "REPLACE".into(), library::text().into()];
         self.ask("FUNCTION", args).await.map(|_name| ())
     }
 
