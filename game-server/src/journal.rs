@@ -19,6 +19,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use protocol::ids::GameCode;
+use tokio::sync::watch;
 
 pub use batch::Batch;
 pub use error::LogError;
@@ -170,4 +171,10 @@ pub trait GameLog: Send + Sync + 'static {
 
     /// All games kept, in no order: for a server that starts, and for who looks for games that nobody serves.
     fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>>;
+
+    /// Changes whenever the log can be reached again, since it may lack data then: owners look after their games at once. Never
+    /// changes for a log that is never away.
+    fn returns(&self) -> watch::Receiver<u64> {
+        watch::channel(0).1
+    }
 }

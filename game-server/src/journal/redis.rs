@@ -45,6 +45,7 @@ pub struct RedisLog {
     queue: mpsc::Sender<Call>,
     bytes: Arc<Semaphore>,
     store: watch::Receiver<Option<StoreId>>,
+    connections: watch::Receiver<u64>,
 }
 
 impl RedisLog {
@@ -54,11 +55,13 @@ impl RedisLog {
     pub fn new(config: RedisConfig) -> Self {
         let (queue, calls) = mpsc::channel(QUEUE_CALLS_MAX);
         let (store_sender, store) = watch::channel(None);
-        tokio::spawn(Flusher::new(config, calls, store_sender).run());
+        let (connections_sender, connections) = watch::channel(0);
+        tokio::spawn(Flusher::new(config, calls, store_sender, connections_sender).run());
         Self {
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
             store,
+            connections,
         }
     }
 
@@ -233,6 +236,12 @@ impl GameLog for RedisLog {
                 cursor = next;
             }
         })
+    }
+
+    fn returns(&self) -> watch::Receiver<u64> {
+        let mut returns = self.connections.clone();
+        returns.mark_unchanged();
+        returns
     }
 }
 

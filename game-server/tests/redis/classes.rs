@@ -195,6 +195,67 @@ async fn until_snapshot(redis: &RedisServer) {
         .expect("no snapshot came");
 }
 
+/// Nobody does anything: the owner must notice by itself, before it dies.
+#[tokio::test]
+async fn a_waiting_class_is_written_again_as_soon_as_an_emptied_redis_is_back() {
+    let mut redis = RedisServer::start(Keep::Nothing).await;
+    let stage = Stage::with_log(Config::default(), Arc::new(log(&redis.url()).await)).await;
+    stage.create().await;
+    let (mut ada, _) = stage.join("Ada").await;
+    redis.kill().await;
+    redis.restart().await;
+    let returned = Instant::now();
+    until_kept(&redis).await;
+    println!(
+        "written again {:.1?} after Redis came back empty",
+        returned.elapsed()
+    );
+    let second = Stage::with_log(Config::default(), Arc::new(log(&redis.url()).await)).await;
+    assert_eq!(second.server.restore().await.unwrap().restored, 1);
+    let (_host, state) = second.host().await;
+    assert_eq!(state["roster"], json!([{ "id": 1, "name": "Ada" }]), "{state}");
+    ada.settle().await;
+}
+
+/// A replica that took over knew less than what was answered.
+#[tokio::test]
+async fn a_lost_tail_is_written_again_as_soon_as_redis_is_back() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let proxy = Proxy::to(redis.port()).await;
+    let stage = Stage::with_log(Config::default(), Arc::new(log(&proxy.url()).await)).await;
+    stage.create().await;
+    let (_ada, _) = stage.join("Ada").await;
+    let (_bob, _) = stage.join("Bob").await;
+    let owner = format!("o:{{{CODE}}}");
+    assert_ne!(redis.ask(&["HGET", &owner, "n"]).await, "0");
+    redis.ask(&["HSET", &owner, "n", "0"]).await;
+    redis.ask(&["DEL", &format!("j:{{{CODE}}}")]).await;
+    proxy.cut();
+    let kept = async {
+        while redis.ask(&["HGET", &owner, "n"]).await == "0" {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, kept)
+        .await
+        .expect("it was not written again");
+    let second = Stage::with_log(Config::default(), Arc::new(log(&redis.url()).await)).await;
+    assert_eq!(second.server.restore().await.unwrap().restored, 1);
+    let (_host, state) = second.host().await;
+    assert_eq!(state["roster"].as_array().map(Vec::len), Some(2), "{state}");
+}
+
+async fn until_kept(redis: &RedisServer) {
+    let kept = async {
+        while redis.ask(&["EXISTS", &format!("o:{{{CODE}}}")]).await != "1" {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, kept)
+        .await
+        .expect("it was not written again");
+}
+
 /// Two questions are asked and answered without Redis, one with it again. Another server then takes the game up from Redis
 /// alone and ends it: its result must have every answer that was given, with the points that were shown.
 async fn outlives(trouble: Trouble, outage: Duration) {

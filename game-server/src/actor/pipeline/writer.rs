@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use protocol::ids::GameCode;
 use runtime::metrics::{self, Counter, Histogram};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::journal::{
@@ -55,6 +56,8 @@ pub(super) enum Settled {
 
 pub(super) struct Writer {
     at: Ownership,
+    /// Tells when the log is back.
+    returns: watch::Receiver<u64>,
     /// Records made and not known to be saved; those after `saved`, unless too many had to wait.
     unsaved: Batch,
     saved: RecordNumber,
@@ -96,12 +99,15 @@ pub(in crate::actor) enum Reply {
     Written(Written),
     Created(Created),
     Tail(Option<Tail>),
+    /// Nothing was asked: the log is back after it could not be reached.
+    Returned,
 }
 
 impl Writer {
     /// `last` is the last record in the log. `torn` says that a snapshot must come before the next append.
     pub(super) fn new(at: Ownership, last: RecordNumber, torn: bool, now: Instant) -> Self {
         Self {
+            returns: at.log.returns(),
             at,
             unsaved: Batch::new(last),
             saved: last,
@@ -240,16 +246,27 @@ impl Writer {
         }
     }
 
-    /// Waits for the write in flight; for ever when there is none.
+    /// Waits for the write in flight, or for the log to come back.
     pub(super) async fn answered(&mut self) -> Result<Reply, LogError> {
-        match &mut self.flight {
-            Some(flight) => flight.reply.as_mut().await,
-            None => std::future::pending().await,
+        let flight = &mut self.flight;
+        let reply = async move {
+            match flight {
+                Some(flight) => flight.reply.as_mut().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            reply = reply => reply,
+            Ok(()) = self.returns.changed() => Ok(Reply::Returned),
         }
     }
 
     /// Takes the answer of [`Writer::answered`].
     pub(super) fn settle(&mut self, answer: Result<Reply, LogError>, now: Instant) -> Settled {
+        if matches!(answer, Ok(Reply::Returned)) {
+            return self.log_returned();
+        }
         let Some(flight) = self.flight.take() else {
             return Settled::Failed;
         };
@@ -281,11 +298,19 @@ impl Writer {
                 }
             }
             Ok(Reply::Tail(tail)) => self.read_tail(tail),
+            Ok(Reply::Returned) => Settled::Failed,
             Err(error) => {
                 self.failed(&error, now);
                 Settled::Failed
             }
         }
+    }
+
+    /// Looks after the game now, also when there is nothing to write: what the log lost it must get again while its owner lives.
+    fn log_returned(&mut self) -> Settled {
+        self.is_unsure = true;
+        self.is_well();
+        Settled::Failed
     }
 
     fn kept(&mut self, flight: &Flight, now: Instant) -> Settled {
@@ -346,6 +371,7 @@ impl Writer {
                 self.advance(tail.last);
                 Settled::Saved
             }
+            Some(tail) if tail.last < self.saved => self.refused(self.last(), tail.last),
             Some(_) => Settled::Failed,
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Flusher {
     config: RedisConfig,
     calls: mpsc::Receiver<Call>,
     store: watch::Sender<Option<StoreId>>,
+    /// Connections so far.
+    connections: watch::Sender<u64>,
     /// The store of the last connection.
     last_store: Option<StoreId>,
 }
@@ -45,11 +47,13 @@ impl Flusher {
         config: RedisConfig,
         calls: mpsc::Receiver<Call>,
         store: watch::Sender<Option<StoreId>>,
+        connections: watch::Sender<u64>,
     ) -> Self {
         Self {
             config,
             calls,
             store,
+            connections,
             last_store: None,
         }
     }
@@ -77,6 +81,7 @@ impl Flusher {
         }
         self.last_store = Some(store.clone());
         self.store.send_replace(Some(store));
+        self.connections.send_modify(|connections| *connections += 1);
     }
 
     /// Tries until there is a link, refusing calls meanwhile; none when nobody can call any more.
