@@ -41,7 +41,13 @@ async fn measure(folder: &Path, durability: Durability, rate: u32) -> Result<(),
     let mut classes = Vec::new();
     for n in 0..games {
         let (code, owner) = create(&log, n).await?;
-        classes.push(tokio::spawn(class(log.clone(), code, owner.claim, u64::from(n), start)));
+        classes.push(tokio::spawn(class(
+            log.clone(),
+            code,
+            owner.claim,
+            u64::from(n),
+            start,
+        )));
     }
     let mut waited = Vec::new();
     for class in classes {

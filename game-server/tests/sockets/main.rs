@@ -8,5 +8,6 @@ mod kit;
 mod lifetime;
 mod limits;
 mod refusals;
+mod restoring;
 mod saving;
 mod whole_game;

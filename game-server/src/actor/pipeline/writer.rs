@@ -436,3 +436,6 @@ async fn encode(state: Snapshot) -> Result<Vec<u8>, LogError> {
 fn count(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;
