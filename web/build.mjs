@@ -5,7 +5,7 @@
 // these pages.
 
 import { createHash } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -14,6 +14,8 @@ import * as esbuild from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, "dist");
+// Written here first and then put in place, so that nobody meets half a build.
+const fresh = join(root, "node_modules", ".dist");
 const compressing = !process.argv.includes("--no-compress");
 
 // Safari 14.1 is the oldest engine esbuild can lower to (14.0 fails on destructuring).
@@ -163,7 +165,7 @@ const toGzip = promisify(gzip);
 
 /** Writes a file with its compressed siblings and returns its brotli size in bytes. */
 async function emit(name, text) {
-  const path = join(dist, name);
+  const path = join(fresh, name);
   const bytes = Buffer.from(text, "utf8");
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, bytes);
@@ -182,13 +184,15 @@ async function main() {
     buildLinked(pages.filter((page) => !page.inline)),
   ]);
   const parts = [...inlined, linked];
-  await rm(dist, { recursive: true, force: true });
+  await rm(fresh, { recursive: true, force: true });
   const sizes = new Map();
   for (const { files } of parts) {
     await Promise.all([...files].map(async ([name, text]) => sizes.set(name, await emit(name, text))));
   }
   const policies = Object.assign({}, ...parts.map((part) => part.policies));
-  await writeFile(join(dist, "headers.json"), `${JSON.stringify(policies, null, 2)}\n`);
+  await writeFile(join(fresh, "headers.json"), `${JSON.stringify(policies, null, 2)}\n`);
+  await rm(dist, { recursive: true, force: true });
+  await rename(fresh, dist);
 
   if (!compressing) return;
   let over = false;

@@ -51,11 +51,18 @@ trait Parser {
     /// The format.
     fn format(&self) -> ImportFormat;
 
-    /// Reads the file and reports every item. Returns the title that the file gives itself.
+    /// Reads the file and reports every item. Returns the title that the file has inside, if any.
     ///
     /// # Errors
     /// Only what makes the whole file unreadable; trouble with one item is reported as that item's.
-    fn parse(&self, report: &mut Report) -> Result<Option<String>, ImportError>;
+    fn parse(&self, report: &mut Report) -> Result<Option<OwnTitle>, ImportError>;
+}
+
+/// A title found inside of a file.
+struct OwnTitle {
+    text: String,
+    /// Whether it says more than the file's name.
+    outranks_filename: bool,
 }
 
 /// Imports a file. `filename` serves as title where the file has none; it never decides the format.
@@ -72,7 +79,7 @@ pub fn import(filename: &str, bytes: &[u8]) -> Result<Imported, ImportError> {
     if report.is_empty() {
         return Err(ImportError::NoQuestions);
     }
-    let title = title(own_title.as_deref(), filename, &mut report);
+    let title = title(own_title.as_ref(), filename, &mut report);
     let account = report.finish();
     Ok(Imported {
         format: parser.format(),
@@ -86,11 +93,14 @@ pub fn import(filename: &str, bytes: &[u8]) -> Result<Imported, ImportError> {
     })
 }
 
-/// The first of the file's own title, its name without folder and extensions, and a default that is not empty.
-fn title(own: Option<&str>, filename: &str, report: &mut Report) -> String {
+/// A title that is not empty: the file's own or its name without folder and extensions.
+fn title(own: Option<&OwnTitle>, filename: &str, report: &mut Report) -> String {
     let base = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
-    let stem = text::without_extensions(base);
-    let title = [own.unwrap_or_default(), stem, TITLE_DEFAULT]
+    let own_text = |outranking| {
+        own.filter(|own| own.outranks_filename == outranking)
+            .map_or("", |own| own.text.as_str())
+    };
+    let title = [own_text(true), text::without_extensions(base), own_text(false)]
         .into_iter()
         .map(text::one_line)
         .find(|title| !title.is_empty())

@@ -26,7 +26,7 @@ mod testing;
 mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;
-pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
+pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
 pub use config::Config;
 pub use journal::{
     Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,

@@ -229,7 +229,7 @@ fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {
         Scenario::Idle(args) => {
             let pid = stack.as_ref().map(Stack::pid).or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&target, &plan, pid, console)?
+            idle::run(&target, &plan, pid, idle::Timing::FULL, console)?
         }
     };
     if stack.as_mut().is_some_and(|s| !s.is_running()) {

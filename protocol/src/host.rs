@@ -40,9 +40,11 @@ pub enum HostCommand {
         /// Question number.
         q: u16,
     },
-    /// Ends the game. Before the podium it shows the podium first (a game without a question played just ends); on the
-    /// podium it closes the game.
+    /// Ends the playing: shows the podium; in the lobby, where nothing was played, it closes the game. On the podium it is
+    /// refused, so that a doubled click does not send the class home.
     End,
+    /// Podium: closes the game.
+    Finish,
     /// Locks or unlocks joining.
     Lock {
         /// Whether new players are refused.

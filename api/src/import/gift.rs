@@ -15,7 +15,7 @@ mod syntax;
 use protocol::rest::ImportFormat;
 
 use super::report::Report;
-use super::{ImportError, Parser, text};
+use super::{ImportError, OwnTitle, Parser, text};
 use item::Features;
 use scan::{Element, Scanner};
 
@@ -48,7 +48,7 @@ impl Parser for Gift {
         ImportFormat::Gift
     }
 
-    fn parse(&self, report: &mut Report) -> Result<Option<String>, ImportError> {
+    fn parse(&self, report: &mut Report) -> Result<Option<OwnTitle>, ImportError> {
         let mut title: Option<String> = None;
         let mut features = Features::default();
         for element in Scanner::new(&self.text) {
@@ -69,7 +69,10 @@ impl Parser for Gift {
             }
         }
         features.note(report);
-        Ok(title)
+        Ok(title.map(|text| OwnTitle {
+            text,
+            outranks_filename: true,
+        }))
     }
 }
 
@@ -77,13 +80,10 @@ impl Parser for Gift {
 fn category_name(path: &str) -> String {
     const SLASH: char = '\u{E000}';
     let path = path.replace("//", "\u{E000}");
-    let parts = path.split('/').map(str::trim);
+    let mut parts = path.split('/').map(str::trim);
     let is_root =
         |part: &str| part.is_empty() || part == "top" || (part.starts_with('$') && part.ends_with('$'));
-    let last = parts
-        .filter(|part| !is_root(part))
-        .next_back()
-        .unwrap_or_default();
+    let last = parts.rfind(|part| !is_root(part)).unwrap_or_default();
     text::one_line(&syntax::unescape(&last.replace(SLASH, "/"), syntax::Layout::Keep))
 }
 

@@ -12,7 +12,7 @@ use protocol::rest::ImportFormat;
 
 use super::report::Report;
 use super::sheet::{Row, Workbook};
-use super::{ImportError, Parser, text};
+use super::{ImportError, OwnTitle, Parser};
 use header::Columns;
 
 /// Names that spreadsheet programs give to sheets; no titles.
@@ -36,7 +36,7 @@ impl Parser for Kahoot<'_> {
         ImportFormat::Kahoot
     }
 
-    fn parse(&self, report: &mut Report) -> Result<Option<String>, ImportError> {
+    fn parse(&self, report: &mut Report) -> Result<Option<OwnTitle>, ImportError> {
         let mut workbook = Workbook::open(self.bytes)?;
         for (index, name) in workbook.sheet_names().iter().enumerate() {
             let mut columns: Option<Columns> = None;
@@ -45,7 +45,12 @@ impl Parser for Kahoot<'_> {
                 Some(columns) => row::import(columns, row, report),
             })?;
             if columns.is_some() {
-                return Ok(is_title(name).then(|| text::one_line(name)));
+                // A file is named for its quiz, a sheet seldom.
+                let title = OwnTitle {
+                    text: name.clone(),
+                    outranks_filename: false,
+                };
+                return Ok(is_title(name).then_some(title));
             }
         }
         Err(ImportError::NoHeader)
@@ -58,7 +63,7 @@ fn is_title(name: &str) -> bool {
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .trim()
         .to_lowercase();
-    !SHEET_WORDS.contains(&letters.as_str())
+    !letters.is_empty() && !SHEET_WORDS.contains(&letters.as_str())
 }
 
 #[cfg(test)]

@@ -143,5 +143,6 @@ fn bound_reason(error: &QuizError) -> String {
 
 /// The reason for leaving out a question with too few or too many answers.
 pub(super) fn choices_reason(count: usize) -> String {
-    format!("It has {count} answers to choose from; {CHOICES_MIN} to {CHOICES_MAX} are allowed.")
+    let word = if count == 1 { "answer" } else { "answers" };
+    format!("It has {count} {word} to choose from; {CHOICES_MIN} to {CHOICES_MAX} are allowed.")
 }

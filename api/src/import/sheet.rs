@@ -200,7 +200,9 @@ impl Cells<'_> {
             };
             self.column = head.column.saturating_add(1);
             let value = self.value(part, &head)?;
-            if let Some(value) = value.filter(|_| head.column < COLUMNS_MAX) {
+            // A row that names a column again and again does not grow.
+            let is_free = self.row.cells.iter().all(|(column, _)| *column != head.column);
+            if let Some(value) = value.filter(|_| head.column < COLUMNS_MAX && is_free) {
                 self.row.cells.push((head.column, value));
             }
         }
@@ -234,7 +236,10 @@ impl Cells<'_> {
         }
         let value = match head.kind.as_str() {
             "s" => match raw.trim().parse().ok().and_then(|index| self.strings.get(index)) {
-                Some(shared) => Value::Text(shared.to_owned()),
+                Some(shared) => {
+                    part.budget().spend_cell_bytes(shared.len())?;
+                    Value::Text(shared.to_owned())
+                }
                 None if raw.trim().is_empty() => return Ok(None),
                 None => Value::Error("missing shared text".to_owned()),
             },

@@ -42,7 +42,12 @@ impl Actor {
             HostCommand::Next { q } => self.on_question(socket, q, |question| Command::Next { question }),
             HostCommand::Close { q } => self.on_question(socket, q, |question| Command::Close { question }),
             HostCommand::Skip { q } => self.on_question(socket, q, |question| Command::Skip { question }),
+            HostCommand::End if self.game.phase() == Phase::Podium => {
+                self.refuse(socket, Reject::WrongPhase, None);
+            }
             HostCommand::End => self.end(),
+            HostCommand::Finish if self.game.phase() == Phase::Podium => self.end(),
+            HostCommand::Finish => self.refuse(socket, Reject::WrongPhase, None),
             HostCommand::Lock { on } => self.try_for(socket, Command::Lock { on }),
             HostCommand::Kick { id } => {
                 self.try_for(

@@ -136,6 +136,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         2 => q.clone().prop_map(|q| HostCommand::Close { q }),
         1 => q.prop_map(|q| HostCommand::Skip { q }),
         1 => Just(HostCommand::End),
+        1 => Just(HostCommand::Finish),
         1 => any::<bool>().prop_map(|on| HostCommand::Lock { on }),
         1 => id.clone().prop_map(|id| HostCommand::Kick { id: PlayerId(id) }),
         1 => (id.clone(), "[a-c]{0,2}")

@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 /// Types of frames that players send.
 const PLAYER_TYPES: [&str; 6] = ["join", "resume", "answer", "rename", "leave", "ping"];
 /// Types of frames that hosts and screens send.
-const HOST_TYPES: [&str; 12] = [
-    "host", "screen", "start", "next", "close", "skip", "end", "lock", "kick", "rename", "ticket", "ping",
+const HOST_TYPES: [&str; 13] = [
+    "host", "screen", "start", "next", "close", "skip", "end", "finish", "lock", "kick", "rename", "ticket",
+    "ping",
 ];
 
 /// What a frame turned out to be.
@@ -71,6 +72,7 @@ pub(crate) fn first(text: &str) -> Option<First> {
         | HostCommand::Close { .. }
         | HostCommand::Skip { .. }
         | HostCommand::End
+        | HostCommand::Finish
         | HostCommand::Lock { .. }
         | HostCommand::Kick { .. }
         | HostCommand::Rename { .. }

@@ -122,6 +122,7 @@ impl Session {
             | HostCommand::Close { .. }
             | HostCommand::Skip { .. }
             | HostCommand::End
+            | HostCommand::Finish
             | HostCommand::Lock { .. }
             | HostCommand::Kick { .. }
             | HostCommand::Rename { .. } => {

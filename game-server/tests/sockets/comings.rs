@@ -24,7 +24,7 @@ async fn advance(host: &mut Client, ada: &mut Client, phase: &str) {
     host.say(json!({ "t": "end" })).await;
     ada.until("over").await;
     if phase == "ended" {
-        host.say(json!({ "t": "end" })).await;
+        host.say(json!({ "t": "finish" })).await;
         let (frames, code) = ada.closed().await;
         assert_eq!((frames[0]["reason"].as_str(), code), (Some("ended"), Some(1000)));
     }

@@ -96,7 +96,10 @@ async fn a_class_plays_a_whole_game() {
     assert_eq!(own["total"], saved.players[0].total);
     assert_eq!(ada.frames_of_seq, 7);
 
+    // A doubled click on the way to the podium sends nobody home.
     host.say(json!({ "t": "end" })).await;
+    assert_eq!(host.error().await, "wrong_phase");
+    host.say(json!({ "t": "finish" })).await;
     for client in [&mut host, &mut ada] {
         let (frames, code) = client.closed().await;
         assert_eq!(frames.last(), Some(&json!({ "t": "bye", "reason": "ended" })));

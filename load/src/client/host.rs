@@ -171,9 +171,9 @@ impl Host {
             Task::Next { q } if self.stage == Stage::Results(q) => {
                 self.open(q + 1, now, ToServer::Next { q }, world, effects);
             }
-            Task::End if self.stage == Stage::Podium => effects.send(ToServer::End),
+            Task::Finish if self.stage == Stage::Podium => effects.send(ToServer::Finish),
             Task::Ping => effects.send(ToServer::Ping),
-            Task::Start | Task::Close { .. } | Task::Next { .. } | Task::End => {}
+            Task::Start | Task::Close { .. } | Task::Next { .. } | Task::Finish => {}
             // The engine's, and a player's.
             Task::Connect | Task::Answer { .. } => {}
         }

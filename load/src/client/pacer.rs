@@ -38,7 +38,7 @@ pub enum Task {
         q: u16,
     },
     /// A host closes the game.
-    End,
+    Finish,
 }
 
 /// A task of a connection and its moment.

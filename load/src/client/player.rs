@@ -131,7 +131,7 @@ impl Player {
             Task::Answer { q } => self.answer(now, q, world, effects),
             Task::Ping => effects.send(ToServer::Ping),
             // The engine's, and a host's.
-            Task::Connect | Task::Start | Task::Close { .. } | Task::Next { .. } | Task::End => {}
+            Task::Connect | Task::Start | Task::Close { .. } | Task::Next { .. } | Task::Finish => {}
         }
     }
 

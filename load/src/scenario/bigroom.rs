@@ -25,6 +25,8 @@ pub struct RoomFigures {
     pub players: u32,
     /// Players that were welcomed.
     pub joined: u32,
+    /// Players told that the game ended, whose socket was then closed as the protocol says.
+    pub told_of_end: u32,
     /// What the players received.
     pub traffic: Traffic,
     /// From a join's due time to its `welcome`.

@@ -15,19 +15,35 @@ use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
 const LOBBIES_PER_TEACHER: u32 = 10;
-/// Sockets opened in a second.
-const CONNECTS_PER_S: u64 = 1_000;
 /// Connecting may take this much longer than planned, in milliseconds.
 const GRACE_MS: u64 = 30_000;
-/// Memory counts as settled when it has changed by no more than this for [`SETTLED_MS`], in KiB.
+/// Memory counts as settled when it has changed by no more than this between two looks, in KiB.
 const SETTLED_KIB: u64 = 64;
-const SETTLED_MS: u64 = 2_000;
-/// It is taken as it is after this time, in milliseconds.
-const SETTLE_MS_MAX: u64 = 15_000;
-/// Sockets are held this long: longer than the 15 s between two pings of the server, in milliseconds.
-const HOLD_MS: u64 = 20_000;
-/// At the end every socket asks for a `pong`, spread over this time, in milliseconds.
-const ASK_OVER_MS: u64 = 5_000;
+/// It is taken as it is after this many looks.
+const LOOKS_MAX: u32 = 8;
+
+/// How fast and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Sockets opened in a second.
+    pub connects_per_s: u64,
+    /// Between two looks at the server's memory, in milliseconds.
+    pub look_ms: u64,
+    /// Sockets are held this long, in milliseconds.
+    pub hold_ms: u64,
+    /// At the end every socket asks for a `pong`, spread over this time, in milliseconds.
+    pub ask_over_ms: u64,
+}
+
+impl Timing {
+    /// The measured run: held for longer than the 15 s between two pings of the server.
+    pub const FULL: Self = Self {
+        connects_per_s: 1_000,
+        look_ms: 2_000,
+        hold_ms: 20_000,
+        ask_over_ms: 5_000,
+    };
+}
 
 /// What the sockets cost.
 #[derive(Debug, Clone, Serialize)]
@@ -46,7 +62,9 @@ pub struct Figures {
     pub server_joined_kib: u64,
     /// The same after holding them.
     pub server_held_kib: u64,
-    /// The larger of both, per joined socket, in KiB.
+    /// The same after every socket had a ping answered: a buffer that grows with the first message counts.
+    pub server_asked_kib: u64,
+    /// The largest of the three, less what was there before, per joined socket, in KiB.
     pub server_kib_per_socket: f64,
     /// The harness's own growth per socket, in KiB.
     pub harness_kib_per_socket: f64,
@@ -54,6 +72,8 @@ pub struct Figures {
     pub server_us_per_join: f64,
     /// CPU of the harness per join, in microseconds.
     pub harness_us_per_join: f64,
+    /// CPU of the harness to send one ping and to read its pong, in microseconds.
+    pub harness_us_per_pong: f64,
     /// Join times.
     pub join: Quantiles,
     /// How late the harness itself was.
@@ -70,31 +90,41 @@ pub struct Figures {
 ///
 /// # Errors
 /// The set-up failed, the process cannot be read, or the harness itself failed.
-pub fn run(target: &Target, plan: &Plan, pid: u32, console: &mut Console) -> Result<Outcome, ScenarioError> {
+pub fn run(
+    target: &Target,
+    plan: &Plan,
+    pid: u32,
+    timing: Timing,
+    console: &mut Console,
+) -> Result<Outcome, ScenarioError> {
     let http = Http::new(target.clone());
     let mut engine = Engine::new(plan.clone(), target.clone())?;
     console.progress(&format!("opening {} lobbies", plan.sizes.len()));
     let codes = open_lobbies(&mut engine, &http)?;
     let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
-    let server_before = settle(&mut engine, pid)?;
+    let server_before = settle(&mut engine, pid, timing)?;
     let own = || process::own_usage().unwrap_or_default();
     let own_before = own();
 
-    let sockets = connect_all(&mut engine, console)?;
+    let sockets = connect_all(&mut engine, timing, console)?;
     let server_cpu_us = server(pid)?.cpu_us.saturating_sub(server_before.cpu_us);
     let own_joined = own();
     console.progress("waiting for the server's memory to settle");
-    let server_joined = settle(&mut engine, pid)?;
-    console.progress(&format!("holding for {} s", HOLD_MS / 1_000));
-    engine.run_until(clock::now().plus_ms(HOLD_MS), |_| false)?;
+    let server_joined = settle(&mut engine, pid, timing)?;
+    console.progress(&format!("holding for {} s", timing.hold_ms / 1_000));
+    engine.run_until(clock::now().plus_ms(timing.hold_ms), |_| false)?;
     let server_held = server(pid)?;
     let own_held = own();
-    ask_all(&mut engine, console)?;
+    ask_all(&mut engine, timing, console)?;
+    let (server_asked, own_asked) = (server(pid)?, own());
 
     let joined: u32 = engine.world.classes.iter().map(|c| c.joined).sum();
     let per_socket = |kib: u64| real(kib) / f64::from(joined.max(1));
     let grown = |before: u64, after: u64| after.saturating_sub(before);
-    let worst_kib = server_joined.rss_kib.max(server_held.rss_kib);
+    let worst_kib = server_joined
+        .rss_kib
+        .max(server_held.rss_kib)
+        .max(server_asked.rss_kib);
     let tally = &engine.world.tally;
     let figures = Figures {
         sockets,
@@ -104,10 +134,12 @@ pub fn run(target: &Target, plan: &Plan, pid: u32, console: &mut Console) -> Res
         server_before_kib: server_before.rss_kib,
         server_joined_kib: server_joined.rss_kib,
         server_held_kib: server_held.rss_kib,
+        server_asked_kib: server_asked.rss_kib,
         server_kib_per_socket: per_socket(grown(server_before.rss_kib, worst_kib)),
         harness_kib_per_socket: per_socket(grown(own_before.rss_kib, own_held.rss_kib)),
         server_us_per_join: per_socket(server_cpu_us),
         harness_us_per_join: per_socket(grown(own_before.cpu_us, own_joined.cpu_us)),
+        harness_us_per_pong: real(grown(own_held.cpu_us, own_asked.cpu_us)) / real(tally.pongs.max(1)),
         join: tally.join.quantiles(),
         lateness: tally.lateness.quantiles(),
         kernel_stamped: engine.stamped_share(),
@@ -138,32 +170,32 @@ fn open_lobbies(engine: &mut Engine, http: &Http) -> Result<Vec<String>, Scenari
 }
 
 /// Serves the sockets until the memory of `pid` has stopped changing.
-fn settle(engine: &mut Engine, pid: u32) -> Result<process::Usage, ScenarioError> {
+fn settle(engine: &mut Engine, pid: u32, timing: Timing) -> Result<process::Usage, ScenarioError> {
     let read = || process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
-    let limit = clock::now().plus_ms(SETTLE_MS_MAX);
     let mut last = read()?;
-    loop {
-        engine.run_until(clock::now().plus_ms(SETTLED_MS), |_| false)?;
+    for _look in 0..LOOKS_MAX {
+        engine.run_until(clock::now().plus_ms(timing.look_ms), |_| false)?;
         let usage = read()?;
-        if usage.rss_kib.abs_diff(last.rss_kib) <= SETTLED_KIB || clock::now() >= limit {
+        if usage.rss_kib.abs_diff(last.rss_kib) <= SETTLED_KIB {
             return Ok(usage);
         }
         last = usage;
     }
+    Ok(last)
 }
 
-fn connect_all(engine: &mut Engine, console: &mut Console) -> Result<u32, ScenarioError> {
+fn connect_all(engine: &mut Engine, timing: Timing, console: &mut Console) -> Result<u32, ScenarioError> {
     let plan = engine.world.plan.clone();
     let begin = clock::now();
     let mut sockets: u32 = 0;
     for (class, &size) in (0..).zip(&plan.sizes) {
         for student in 0..size {
-            let at = begin.plus_us(u64::from(sockets) * 1_000_000 / CONNECTS_PER_S);
+            let at = begin.plus_us(u64::from(sockets) * 1_000_000 / timing.connects_per_s);
             engine.add_player(class, student, at);
             sockets += 1;
         }
     }
-    let limit = begin.plus_ms(u64::from(sockets) * 1_000 / CONNECTS_PER_S + GRACE_MS);
+    let limit = begin.plus_ms(u64::from(sockets) * 1_000 / timing.connects_per_s + GRACE_MS);
     let mut shown = 0;
     engine.run_until(limit, |e| {
         let there: u32 = e.world.classes.iter().map(|c| c.joined + c.gone).sum();
@@ -176,12 +208,12 @@ fn connect_all(engine: &mut Engine, console: &mut Console) -> Result<u32, Scenar
     Ok(sockets)
 }
 
-fn ask_all(engine: &mut Engine, console: &mut Console) -> Result<(), ScenarioError> {
+fn ask_all(engine: &mut Engine, timing: Timing, console: &mut Console) -> Result<(), ScenarioError> {
     console.progress("asking every socket for a pong");
     let begin = clock::now();
     let conns = small(engine.conns().len());
     for conn in 0..conns {
-        let at = begin.plus_us(u64::from(conn) * ASK_OVER_MS * 1_000 / u64::from(conns.max(1)));
+        let at = begin.plus_us(u64::from(conn) * timing.ask_over_ms * 1_000 / u64::from(conns.max(1)));
         engine.schedule(Due {
             at,
             conn,
@@ -189,7 +221,7 @@ fn ask_all(engine: &mut Engine, console: &mut Console) -> Result<(), ScenarioErr
         });
     }
     let open = count(engine.open_sockets());
-    engine.run_until(begin.plus_ms(ASK_OVER_MS + GRACE_MS), |e| {
+    engine.run_until(begin.plus_ms(timing.ask_over_ms + GRACE_MS), |e| {
         e.world.tally.pongs >= open
     })?;
     Ok(())
@@ -251,26 +283,32 @@ fn table(figures: &Figures) -> Table {
     let mut table = Table::new(&[
         "sockets",
         "alive",
-        "server before/joined/held KiB",
+        "server before/joined/held/asked KiB",
         "server KiB/socket",
         "harness KiB/socket",
         "join p50/p95 ms",
         "server µs/join",
         "harness µs/join",
+        "harness µs/pong",
         "own lateness p99 ms",
     ]);
     table.row(vec![
         figures.sockets.to_string(),
         figures.alive.to_string(),
-        format!(
-            "{}/{}/{}",
-            figures.server_before_kib, figures.server_joined_kib, figures.server_held_kib
-        ),
+        [
+            figures.server_before_kib,
+            figures.server_joined_kib,
+            figures.server_held_kib,
+            figures.server_asked_kib,
+        ]
+        .map(|kib| kib.to_string())
+        .join("/"),
         format!("{:.2}", figures.server_kib_per_socket),
         format!("{:.2}", figures.harness_kib_per_socket),
         format!("{:.2}/{:.2}", figures.join.p50_ms, figures.join.p95_ms),
         format!("{:.0}", figures.server_us_per_join),
         format!("{:.0}", figures.harness_us_per_join),
+        format!("{:.1}", figures.harness_us_per_pong),
         format!("{:.2}", figures.lateness.p99_ms),
     ]);
     table

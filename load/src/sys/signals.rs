@@ -1,39 +1,25 @@
 //! Ctrl-c and SIGTERM: both are turned into a request to stop, so that whatever was started is stopped in its turn.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use nix::sys::signal::{SigSet, Signal};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-static STOP_REQUESTED: AtomicBool = AtomicBool::new(false);
+static STOP_REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-fn both() -> SigSet {
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGINT);
-    signals.add(Signal::SIGTERM);
-    signals
-}
-
-/// Keeps the signals from ending this process; from now on [`stop_requested`] tells of them. To be called while there
-/// is one thread, so that every later one has them blocked, too. Children start with nothing blocked.
+/// Keeps the first signal from ending this process; from now on [`stop_requested`] tells of it. A second one ends the
+/// process, for whoever does not want to wait. Handled, and not blocked: children would inherit a block and never stop.
 ///
 /// # Errors
-/// The signals cannot be blocked, or the thread that waits for them cannot be started.
-pub fn take_over() -> std::io::Result<()> {
-    let signals = both();
-    signals.thread_block()?;
-    let wait = move || {
-        if signals.wait().is_ok() {
-            STOP_REQUESTED.store(true, Ordering::Relaxed);
-        }
-        // A second signal finds the default action again, for whoever does not want to wait.
-        let _outcome = signals.thread_unblock();
-        loop {
-            std::thread::park();
-        }
-    };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(wait)?;
+/// The handlers cannot be installed.
+pub fn take_over() -> io::Result<()> {
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the second signal finds the flag that the first has set.
+        flag::register_conditional_default(signal, Arc::clone(&STOP_REQUESTED))?;
+        flag::register(signal, Arc::clone(&STOP_REQUESTED))?;
+    }
     Ok(())
 }
 

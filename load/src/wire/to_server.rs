@@ -35,8 +35,8 @@ pub enum ToServer<'a> {
         /// The question.
         q: u16,
     },
-    /// Shows the podium, or closes the game on it.
-    End,
+    /// Closes the game on its podium.
+    Finish,
     /// Asks for `pong`.
     Ping,
 }
@@ -59,6 +59,7 @@ mod tests {
         assert_eq!(json(ToServer::Host { token: "x" }), r#"{"t":"host","token":"x"}"#);
         assert_eq!(json(ToServer::Next { q: 3 }), r#"{"t":"next","q":3}"#);
         assert_eq!(json(ToServer::Start), r#"{"t":"start"}"#);
+        assert_eq!(json(ToServer::Finish), r#"{"t":"finish"}"#);
         assert_eq!(json(ToServer::Ping), r#"{"t":"ping"}"#);
     }
 }

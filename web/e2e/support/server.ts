@@ -1,8 +1,8 @@
 // The real product: one homeroom process on a free port with a data folder of its own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -14,17 +14,21 @@ export class Server {
   private child: ChildProcess | undefined;
   private log = '';
 
-  private constructor(readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly tls: boolean,
+    private readonly demo: boolean,
+  ) {}
 
-  static async start(): Promise<Server> {
-    const server = new Server(await freePort());
+  static async start({ tls = false, demo = false } = {}): Promise<Server> {
+    const server = new Server(await freePort(), tls, demo);
     await server.boot();
     return server;
   }
 
-  /** The address that browsers use: a host name that is not localhost, over plain HTTP. */
+  /** The address that browsers use: a host name that is not localhost. */
   get url(): string {
-    return `http://${HOST}:${this.port}`;
+    return `${this.tls ? 'https' : 'http'}://${HOST}:${this.port}`;
   }
 
   /** The same server for clients that cannot be taught the host name. */
@@ -37,6 +41,8 @@ export class Server {
     const binary = process.env.HOMEROOM_BIN ?? resolve(import.meta.dirname, '../../../target/debug/homeroom');
     if (!existsSync(binary)) throw new Error(`${binary} is missing: build it, or set HOMEROOM_BIN`);
     const flags = ['--listen', `127.0.0.1:${this.port}`, '--data-dir', this.dataDir, '--public-url', this.url];
+    if (this.demo) flags.push('--demo');
+    if (this.tls) flags.push(...certificate(this.dataDir));
     const child = spawn(binary, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     child.stdout.on('data', (chunk) => (this.log += chunk));
@@ -44,11 +50,19 @@ export class Server {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
       if (child.exitCode !== null) throw new Error(`homeroom ended at once:\n${this.log}`);
-      const answer = await fetch(`http://${this.loopback}/`).catch(() => undefined);
-      if (answer?.ok) return;
+      if (await this.answers()) return;
       if (Date.now() > deadline) throw new Error(`homeroom does not answer:\n${this.log}`);
       await new Promise((next) => setTimeout(next, 50));
     }
+  }
+
+  private async answers(): Promise<boolean> {
+    const socket = connect(this.port, '127.0.0.1');
+    const open = await new Promise<boolean>((tell) => {
+      socket.once('connect', () => tell(true)).once('error', () => tell(false));
+    });
+    socket.destroy();
+    return open;
   }
 
   /** SIGKILL: nothing of the process gets a chance to tidy up. */
@@ -68,6 +82,17 @@ export class Server {
   output(): string {
     return this.log;
   }
+}
+
+/** Flags for a certificate that this test signs itself. */
+function certificate(folder: string): string[] {
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`, '-days', '2'];
+  const files = ['-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', ...subject, ...files], {
+    stdio: 'ignore',
+  });
+  return ['--tls-cert', cert, '--tls-key', key];
 }
 
 async function freePort(): Promise<number> {

@@ -31,7 +31,7 @@ export function Controls(props: {
   };
   usePrimaryKey(act);
   return (
-    <footer class="controls" role="group" aria-label={t.moreActions}>
+    <footer class="controls" aria-label={t.moreActions}>
       {shown.refusal && (
         <div class="refusal">
           <Note kind="bad">
@@ -81,7 +81,7 @@ function Secondary(props: {
     <div class="row">
       {state.phase === "podium" && state.over && <ReportLink state={state} />}
       {state.phase !== "podium" && (
-        <Button kind="plain" aria-pressed={state.locked} onClick={() => send({ t: "lock", on: !state.locked })}>
+        <Button kind="plain" onClick={() => send({ t: "lock", on: !state.locked })}>
           {state.locked ? t.unlock : t.lock}
         </Button>
       )}
@@ -145,7 +145,7 @@ function Ask(props: {
     skip: [t.skipAsk, t.skipText, t.skip, { t: "skip", q }],
     end: [t.endAsk, state.phase === "lobby" ? t.endLobbyText : t.endText, t.finish, { t: "end" }],
     start: [t.startEmpty, t.startEmptyText, t.start, { t: "start" }],
-    finish: [t.finishAsk, t.finishText, t.finish, { t: "end" }],
+    finish: [t.finishAsk, t.finishText, t.finish, { t: "finish" }],
   };
   const [title, text, action, command] = asks[what];
   return (

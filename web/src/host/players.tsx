@@ -13,8 +13,9 @@ type Send = (command: HostCommand) => void;
 /** A name in the lobby that opens what can be done about it. */
 export function PlayerButton({ entry, onOpen }: { entry: RosterEntry; onOpen: (entry: RosterEntry) => void }) {
   return (
-    <button type="button" class="player-button" aria-label={t.playerMenu(entry.name)} onClick={() => onOpen(entry)}>
+    <button type="button" class="player-button" onClick={() => onOpen(entry)}>
       <Name entry={entry} />
+      <span class="sr">{t.playerMenu}</span>
     </button>
   );
 }

@@ -23,7 +23,7 @@ export function primaryOf(state: HostState): Primary | null {
     case "results":
       return { label: q >= state.of ? t.toPodium : t.next, command: { t: "next", q } };
     case "podium":
-      return { label: t.finish, command: { t: "end" }, ask: "finish" };
+      return { label: t.finish, command: { t: "finish" }, ask: "finish" };
     case "ended":
       return null;
   }
@@ -32,7 +32,9 @@ export function primaryOf(state: HostState): Primary | null {
 /** After a change of phase the key waits this long: a double press on Start must not close the first question. */
 export const SETTLE_MS = 700;
 
-const INTERACTIVE = "a,button,input,select,textarea,summary,[role=dialog],[contenteditable]";
+const CONTROLS = "button,input,select,textarea,summary,[role=dialog],[contenteditable]";
+/** Space does nothing on a link, Enter follows it. */
+const TAKES: Record<string, string> = { " ": CONTROLS, Enter: `a,${CONTROLS}` };
 
 /** Calls `act` on Space and Enter, unless a control has the focus. */
 export function usePrimaryKey(act: () => void): void {
@@ -40,9 +42,10 @@ export function usePrimaryKey(act: () => void): void {
   latest.current = act;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== " " && event.key !== "Enter") return;
+      const takes = TAKES[event.key];
+      if (takes === undefined) return;
       if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (event.target instanceof Element && event.target.closest(INTERACTIVE)) return;
+      if (event.target instanceof Element && event.target.closest(takes)) return;
       event.preventDefault();
       latest.current();
     };

@@ -125,7 +125,7 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
   let opened = false;
   let introduced = false;
   let failures = 0;
-  /** Delay asked for by the last `bye` or `error`, in milliseconds. */
+  /** Delay asked for by the last frame, in milliseconds. */
   let asked: number | null = null;
 
   const setStatus = (next: Status) => {
@@ -150,7 +150,7 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
     asked = null;
     setStatus(status === "open" || status === "lost" ? "lost" : "connecting");
     socket = env.socket(url);
-    deadline.set(HANDSHAKE_MS, () => again(false));
+    deadline.set(HANDSHAKE_MS, again);
     socket.onopen = () => {
       deadline.clear();
       opened = true;
@@ -171,7 +171,7 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
     if (!introduced || !socket) return false;
     socket.send(JSON.stringify(frame));
     // A deadline that runs already stays: repetitions must not put it off. Any frame within it will do.
-    if (expectReply && !deadline.pending()) deadline.set(REPLY_MS, () => again(true));
+    if (expectReply && !deadline.pending()) deadline.set(REPLY_MS, () => again(failures ? null : 0));
     return true;
   };
 
@@ -180,12 +180,13 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
     quiet.set(handlers.quietMs(), probe);
     const frame = parsed(data);
     if (!frame) return;
-    if (typeof frame.retry_ms === "number") asked = frame.retry_ms;
+    // It counts for a close that follows at once.
+    asked = frame.retry_ms ?? null;
     if (frame.t === "welcome" || frame.t === "sync") setStatus("open");
     const before = socket;
     const whole = handlers.frame(frame);
     // The handler may have closed the client by itself.
-    if (!whole && socket === before) again(false);
+    if (!whole && socket === before) again();
   };
 
   const closed = (code: number) => {
@@ -196,21 +197,19 @@ export function createClient(url: string, handlers: Handlers, env: Env = browser
       // Opened early and closed by the server before the page knew its first frame: opened again when it does.
       setStatus("idle");
     } else if (what === "retry") {
-      if (code === CLOSE_TOO_MANY && asked === null) asked = TOO_MANY_MS;
-      again(false);
+      again(asked ?? (code === CLOSE_TOO_MANY ? TOO_MANY_MS : null));
     } else {
       setStatus("stopped");
       handlers.closed(what, code);
     }
   };
 
-  /** Drops the socket and tries again: `now` (after silence on a line that worked) or after a delay. */
-  const again = (now: boolean) => {
+  /** Drops the socket and tries again after `delay`, or as long as failures say. */
+  const again = (delay: number | null = null) => {
     drop();
     setStatus("lost");
-    const delay = asked ?? (now && failures === 0 ? 0 : backoffMs(failures, env.random()));
+    retry.set(Math.min(delay ?? backoffMs(failures, env.random()), DELAY_MAX_MS), connect);
     failures++;
-    retry.set(Math.min(delay, DELAY_MAX_MS), connect);
   };
 
   const probe = () => {

@@ -143,7 +143,7 @@ export async function signIn(body: LoginRequest): Promise<User> {
 /** Ends the session here and at the server. */
 export async function signOut(): Promise<void> {
   try {
-    await request("/store/auth/logout", { method: "POST" });
+    await request("/store/auth/logout", { method: "POST", auth: false });
   } finally {
     forget();
   }

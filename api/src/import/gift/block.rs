@@ -176,6 +176,8 @@ impl<'t> Iterator for Answers<'t> {
 
     fn next(&mut self) -> Option<Answer<'t>> {
         let mut mark = self.at?;
+        let before = self.body[..mark].chars().next_back();
+        let apart = before.is_none_or(char::is_whitespace);
         // Some tools write `~=` for a right answer.
         if self.body[mark..].starts_with("~=") {
             mark += 1;
@@ -186,8 +188,6 @@ impl<'t> Iterator for Answers<'t> {
         let content = self.body[start..self.at.unwrap_or(self.body.len())].trim();
         let (percent, content) = split_percent(content);
         let (text, feedback) = split_feedback(content);
-        let before = self.body[..mark].trim_end_matches('~');
-        let apart = before.is_empty() || before.ends_with(char::is_whitespace);
         let percent = percent.unwrap_or(if equals { FULL_PERCENT } else { 0.0 });
         Some(Answer {
             text,

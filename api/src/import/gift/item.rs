@@ -22,10 +22,11 @@ pub(super) struct Features {
 impl Features {
     pub(super) fn note(&self, report: &mut Report) {
         if self.feedback_count > 0 {
-            let reason = format!(
-                "The feedback of {} imported questions is not carried over.",
-                self.feedback_count
-            );
+            let (count, word) = match self.feedback_count {
+                1 => (1, "question"),
+                count => (count, "questions"),
+            };
+            let reason = format!("The feedback of {count} imported {word} is not carried over.");
             report.note("Feedback", format_args!("line {}", self.feedback_line), reason);
         }
     }

@@ -180,6 +180,8 @@ impl<'t> Scanner<'t> {
             }
             (State::After, Some((offset, line))) => {
                 let text = draft.item.text.split_off(offset);
+                // The line end between the two.
+                draft.item.text.pop();
                 let item = RawItem {
                     line,
                     text,

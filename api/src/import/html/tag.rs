@@ -38,41 +38,117 @@ pub(super) struct Tag<'t> {
     pub(super) end: usize,
 }
 
-const BLOCKS: &str = "address article aside blockquote br caption center dd details dialog div dl dt fieldset \
-     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol optgroup option p section \
-     summary table tbody tfoot thead tr ul";
-const INLINES: &str = "a abbr acronym b basefont bdi bdo big body button cite code col colgroup data datalist del \
-     dfn em font head html i input ins kbd label link map mark meta meter noscript output param picture progress q \
-     rp rt ruby s samp select small source span strike strong textarea time title track tt u var wbr";
-const MEDIA: &str = "applet area audio canvas embed iframe img object svg video";
-const VOIDS: &str = "area base basefont br col embed hr img input link meta param source track wbr";
+// Names in alphabetical order, since they are looked up by halving.
+const BLOCKS: [&str; 43] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "br",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "tfoot",
+    "thead",
+    "tr",
+    "ul",
+];
+const INLINES: [&str; 59] = [
+    "a", "abbr", "acronym", "b", "basefont", "bdi", "bdo", "big", "body", "button", "cite", "code", "col",
+    "colgroup", "data", "datalist", "del", "dfn", "em", "font", "head", "html", "i", "input", "ins", "kbd",
+    "label", "link", "map", "mark", "meta", "meter", "noscript", "output", "param", "picture", "progress",
+    "q", "rp", "rt", "ruby", "s", "samp", "script", "select", "small", "source", "span", "strike", "strong",
+    "style", "textarea", "time", "title", "track", "tt", "u", "var", "wbr",
+];
+const MEDIA: [&str; 10] = [
+    "applet", "area", "audio", "canvas", "embed", "iframe", "img", "object", "svg", "video",
+];
+const VOIDS: [&str; 15] = [
+    "area", "base", "basefont", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
+    "source", "track", "wbr",
+];
 /// Elements whose content is no text; dropped up to their end.
 const DROPPED: [&str; 2] = ["script", "style"];
 /// Attributes that stand without a value. Any other bare word makes `<` a less-than sign, as in `a <b and c> d`.
-const BARE_ATTRIBUTES: &str = "allowfullscreen async autoplay checked controls default defer disabled hidden ismap \
-     loop multiple muted nohref noshade novalidate nowrap open playsinline readonly required reversed selected";
+const BARE_ATTRIBUTES: [&str; 23] = [
+    "allowfullscreen",
+    "async",
+    "autoplay",
+    "checked",
+    "controls",
+    "default",
+    "defer",
+    "disabled",
+    "hidden",
+    "ismap",
+    "loop",
+    "multiple",
+    "muted",
+    "nohref",
+    "noshade",
+    "novalidate",
+    "nowrap",
+    "open",
+    "playsinline",
+    "readonly",
+    "required",
+    "reversed",
+    "selected",
+];
+/// Bytes of the longest of all these names; what is longer is none of them.
+const NAME_BYTES_MAX: usize = 15;
 
-fn is_one_of(name: &str, list: &str) -> bool {
-    list.split_ascii_whitespace()
-        .any(|known| known.eq_ignore_ascii_case(name))
+/// The name in lower case, if it can be one of the known ones.
+fn lower(name: &str) -> Option<String> {
+    (1..=NAME_BYTES_MAX)
+        .contains(&name.len())
+        .then(|| name.to_ascii_lowercase())
 }
 
-fn kind(name: &str) -> Option<Kind> {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
-    if is("td") || is("th") {
-        Some(Kind::Cell)
-    } else if is("pre") {
-        Some(Kind::Preformatted)
-    } else if is("sup") {
-        Some(Kind::Superscript)
-    } else if is("sub") {
-        Some(Kind::Subscript)
-    } else if is_one_of(name, BLOCKS) {
-        Some(Kind::Block)
-    } else if is_one_of(name, INLINES) {
-        Some(Kind::Inline)
-    } else {
-        is_one_of(name, MEDIA).then_some(Kind::Media)
+fn is_one_of(name: &str, sorted: &[&str]) -> bool {
+    sorted.binary_search(&name).is_ok()
+}
+
+fn kind(lower: &str) -> Option<Kind> {
+    match lower {
+        "td" | "th" => Some(Kind::Cell),
+        "pre" => Some(Kind::Preformatted),
+        "sup" => Some(Kind::Superscript),
+        "sub" => Some(Kind::Subscript),
+        _ if is_one_of(lower, &BLOCKS) => Some(Kind::Block),
+        _ if is_one_of(lower, &INLINES) => Some(Kind::Inline),
+        _ => is_one_of(lower, &MEDIA).then_some(Kind::Media),
     }
 }
 
@@ -141,17 +217,14 @@ fn tag_at(text: &str, start: usize) -> Option<Tag<'_>> {
         .find(|c: char| !c.is_ascii_alphanumeric())
         .unwrap_or(rest.len());
     let name = &rest[..len];
-    let kind = if dropped(name).is_some() {
-        Kind::Inline
-    } else {
-        kind(name)?
-    };
+    let lower = lower(name)?;
+    let kind = kind(&lower)?;
     let end = name_start + len + attributes(&rest[len..])?;
     Some(Tag {
         name,
         kind,
         closing,
-        void: is_one_of(name, VOIDS),
+        void: is_one_of(&lower, &VOIDS),
         start,
         end,
     })
@@ -185,7 +258,8 @@ fn attribute(text: &str) -> Option<&str> {
         return None;
     }
     let Some(value) = rest.trim_start().strip_prefix('=') else {
-        return is_one_of(name, BARE_ATTRIBUTES).then_some(rest);
+        let known = lower(name).is_some_and(|name| is_one_of(&name, &BARE_ATTRIBUTES));
+        return known.then_some(rest);
     };
     let value = value.trim_start();
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
@@ -197,4 +271,18 @@ fn attribute(text: &str) -> Option<&str> {
         .find(|c: char| c.is_whitespace() || "<>\"'".contains(c))
         .unwrap_or(value.len());
     (len > 0).then(|| &value[len..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_be_looked_up() {
+        for list in [&BLOCKS[..], &INLINES, &MEDIA, &VOIDS, &BARE_ATTRIBUTES] {
+            assert!(list.is_sorted());
+            assert!(list.iter().all(|name| lower(name).as_deref() == Some(*name)));
+        }
+        assert!(DROPPED.iter().all(|name| kind(name).is_some()));
+    }
 }

@@ -23,7 +23,7 @@ const ANSWER: [&str; 10] = [
 ];
 const TIME: [&str; 7] = ["time", "zeit", "tiempo", "tempo", "temps", "tijd", "czas"];
 const CORRECT: [&str; 8] = [
-    "correct", "richtig", "korrekt", "bonne", "corrett", "juist", "poprawn", "rätt",
+    "correct", "richtig", "korrekt", "bonne", "corret", "juist", "poprawn", "rätt",
 ];
 
 /// The template's columns, from 0.

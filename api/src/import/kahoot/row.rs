@@ -7,6 +7,12 @@ use crate::import::report::{Report, choices_reason};
 use crate::import::sheet::{self, Row, Value};
 use crate::import::text;
 
+/// What stands between the numbers of correct answers, besides white space: the comma of the template, what other
+/// languages and habits use, and the dot, since `1,3` typed where the decimal sign is a comma is stored as 1.3.
+const SEPARATORS: [char; 11] = [
+    ',', ';', '.', '/', '&', '+', '|', '\u{FF0C}', '\u{FF1B}', '\u{3001}', '\u{060C}',
+];
+
 /// A row's cells by meaning.
 struct Item<'r> {
     question: Option<&'r Value>,
@@ -138,9 +144,8 @@ fn correct_numbers(value: Option<&Value>) -> Result<Vec<u32>, String> {
         .strip_suffix(".0")
         .or_else(|| list.strip_suffix(",0"))
         .unwrap_or(list);
-    let parts = whole.split(|c: char| c.is_whitespace() || ",;.,،、;/&+|".contains(c));
+    let parts = whole.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
     match value {
-        // `1,3` typed where the decimal sign is a comma is stored as the number 1.3.
         Value::Text(_) | Value::Number(_) => {
             let numbers: Result<Vec<u32>, _> = parts
                 .filter(|part| !part.is_empty())

@@ -13,11 +13,17 @@ use crate::import::ImportError;
 pub(super) const WORKBOOK: &str = "xl/workbook.xml";
 /// Entries of a package. A workbook with a hundred sheets and drawings has some five hundred.
 const ENTRIES_MAX: usize = 2_000;
-/// Bytes that all parts of a package may declare, and that those which are read may really inflate to, together.
-const INFLATED_BYTES_MAX: u64 = 50 * 1024 * 1024;
-/// XML tags and texts read in all. The template with 5,000 filled rows of 27 formatted columns has 700,000; small
+/// Bytes that all parts of a package may declare together. Most of a large honest one are pictures, which are not read.
+const DECLARED_BYTES_MAX: u64 = 50 * 1024 * 1024;
+/// Bytes that the parts which are read may really inflate to, together: texts, styles and sheets of a template with
+/// 5,000 filled rows have 5 MiB.
+const READ_BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// XML tags and texts read in all. The template with 5,000 filled rows of 27 formatted columns has 600,000; small
 /// ones are what makes parsing slow, not bytes.
-const EVENTS_MAX: u64 = 2_000_000;
+const EVENTS_MAX: u64 = 1_000_000;
+/// Bytes of text that all cells may have together. One long shared text can be named by every cell of a sheet, so
+/// what was read says little of what is handed out; the honest file above has 2 MiB.
+const CELL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// An entry of a zip archive's directory begins with it.
 const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
@@ -26,14 +32,16 @@ const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
 pub(super) struct Budget {
     bytes: Cell<u64>,
     events: Cell<u64>,
+    cell_bytes: Cell<u64>,
     exceeded: Cell<bool>,
 }
 
 impl Budget {
     fn new() -> Self {
         Self {
-            bytes: Cell::new(INFLATED_BYTES_MAX),
+            bytes: Cell::new(READ_BYTES_MAX),
             events: Cell::new(EVENTS_MAX),
+            cell_bytes: Cell::new(CELL_BYTES_MAX),
             exceeded: Cell::new(false),
         }
     }
@@ -43,17 +51,26 @@ impl Budget {
     /// # Errors
     /// When there have been too many.
     pub(super) fn spend_event(&self) -> Result<(), ImportError> {
-        let Some(left) = self.events.get().checked_sub(1) else {
-            return Err(ImportError::TooLargeInside);
-        };
-        self.events.set(left);
-        Ok(())
+        spend(&self.events, 1)
+    }
+
+    /// Counts the text of a cell.
+    ///
+    /// # Errors
+    /// When there has been too much.
+    pub(super) fn spend_cell_bytes(&self, count: usize) -> Result<(), ImportError> {
+        spend(&self.cell_bytes, u64::try_from(count).unwrap_or(u64::MAX))
     }
 
     /// Whether reading failed because the bytes were spent.
     pub(super) fn exceeded(&self) -> bool {
         self.exceeded.get()
     }
+}
+
+fn spend(left: &Cell<u64>, count: u64) -> Result<(), ImportError> {
+    left.set(left.get().checked_sub(count).ok_or(ImportError::TooLargeInside)?);
+    Ok(())
 }
 
 /// Counts what an inflating reader really gives; declared sizes can lie.
@@ -121,7 +138,7 @@ impl<'b> Package<'b> {
         if !paths.contains_key(WORKBOOK) {
             return Err(other_package(&paths));
         }
-        if declared_bytes > INFLATED_BYTES_MAX {
+        if declared_bytes > DECLARED_BYTES_MAX {
             return Err(ImportError::TooLargeInside);
         }
         Ok(Self {

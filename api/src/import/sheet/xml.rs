@@ -96,6 +96,11 @@ impl<'p> Xml<'p> {
         }
     }
 
+    /// What may still be read and handed out.
+    pub(super) fn budget(&self) -> &'p Budget {
+        self.budget
+    }
+
     /// The next event.
     ///
     /// # Errors

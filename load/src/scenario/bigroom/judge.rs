@@ -50,6 +50,8 @@ fn correctness(room: &RoomFigures) -> Vec<Check> {
         name("not joined"),
         u64::from(room.players.saturating_sub(room.joined)),
     )];
+    let not_told = room.joined.saturating_sub(room.told_of_end);
+    checks.push(Check::zero(name("not told of the end"), u64::from(not_told)));
     checks.push(Check::zero(
         name("faults seen by clients"),
         room.faults.values().sum(),

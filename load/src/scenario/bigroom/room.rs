@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::RoomFigures;
 use super::agreement::Agreement;
-use crate::client::{Due, Engine, EngineError, Host, Http, Task};
+use crate::client::{Class, Due, Engine, EngineError, Host, Http, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
@@ -54,7 +54,7 @@ pub(super) fn play(
     engine.schedule(Due {
         at: clock::now(),
         conn: host,
-        task: Task::End,
+        task: Task::Finish,
     });
     step(engine, |e| {
         e.world.classes.get(index(class)).is_some_and(|c| c.gone >= size)
@@ -161,12 +161,10 @@ fn fetch_report(
 fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_us: u64) -> RoomFigures {
     let world = &engine.world;
     let tally = &world.tally;
-    let (joined, traffic, clicks) = world
-        .classes
-        .get(index(class))
-        .map_or((0, crate::client::Traffic::default(), &[][..]), |c| {
-            (c.joined, c.traffic, &c.clicks)
-        });
+    // A class without sockets stands in for one that was never added, which cannot be.
+    let unplayed = Class::new(class, 0, Vec::new());
+    let played = world.classes.get(index(class)).unwrap_or(&unplayed);
+    let clicks = &played.clicks[..];
     let mut last_phone = Micros::default();
     clicks
         .iter()
@@ -185,8 +183,9 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
     let agreement = Agreement::of(&phones, places, reveals, saved, clicks);
     RoomFigures {
         players: world.plan.size(class),
-        joined,
-        traffic,
+        joined: played.joined,
+        told_of_end: played.ended,
+        traffic: played.traffic,
         join: tally.join.quantiles(),
         fan_out: tally.fan_out.quantiles(),
         last_phone: last_phone.quantiles(),

@@ -12,6 +12,9 @@ export function LobbyStage({ state, player }: { state: HostState; player?: (entr
   const here = state.roster.filter((entry) => !entry.away).length;
   return (
     <div class="lobby-stage">
+      <h1 class="sr" tabIndex={-1}>
+        {state.title}
+      </h1>
       <section class="invite board" aria-label={t.joinAt}>
         <div class="invite-words">
           <p class="invite-at">

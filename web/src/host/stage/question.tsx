@@ -14,12 +14,12 @@ export function QuestionStage({ state, question, openedAt }: { state: HostState;
   const seconds = useSeconds(question, openedAt);
   return (
     <div class="question-stage">
-      <TimeBar key={`${question.q}.${openedAt}`} question={question} />
       <div class="gauges">
         <p class="gauge" aria-label={t.timeLeft} role="timer">
           <b class="num">{seconds}</b>
           <span aria-hidden="true">s</span>
         </p>
+        <TimeBar key={`${question.q}.${openedAt}`} question={question} />
         <p class="gauge end">
           <b class="num">
             {common.number(state.answered)}
@@ -56,7 +56,7 @@ export function stemClass(text: string): string {
 
 export function gridClass(choices: string[]): string {
   const longest = Math.max(...choices.map((text) => [...text].length));
-  const size = longest > 90 || choices.length > 6 ? "dense" : "";
+  const size = longest > 90 || choices.length > 6 ? "dense" : choices.length > 4 ? "many" : "";
   return `${choices.length > 2 || longest < 60 ? "two" : "one"} ${size}`;
 }
 

@@ -18,7 +18,7 @@ export function ResultsStage({ question, reveal }: { question: QuestionView; rev
         <p class="verdict">
           {reveal.skipped ? t.skippedNote : reveal.answered === 0 ? t.nobodyAnswered : t.rightOf(reveal.right, reveal.answered)}
         </p>
-        <table class="histogram">
+        <table class={question.choices.length > 4 ? "histogram" : "histogram few"}>
           <caption class="sr">{t.results}</caption>
           <thead class="sr">
             <tr>

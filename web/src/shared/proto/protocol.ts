@@ -429,7 +429,7 @@ q: number, } | { "t": "skip",
 /**
  * Question number.
  */
-q: number, } | { "t": "end" } | { "t": "lock",
+q: number, } | { "t": "end" } | { "t": "finish" } | { "t": "lock",
 /**
  * Whether new players are refused.
  */

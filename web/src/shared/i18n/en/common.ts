@@ -1,4 +1,4 @@
-// Words that several pages use. `common` is also the shape every other language must have.
+// Words that several pages use. Each is an export of its own, so that the build drops names and what is not used.
 
 import type { ErrorCode } from "../../proto/protocol";
 import { plurals } from "../plural";
@@ -31,7 +31,6 @@ export const errors: Record<ErrorCode, string> = {
   busy: "The game is busy. Trying again…",
 };
 
-export const language = "en";
 export const number = (n: number) => new Intl.NumberFormat("en").format(n);
 export const letters = "ABCDEFGHIJ";
 export const true_ = "True";

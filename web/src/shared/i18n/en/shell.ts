@@ -9,8 +9,6 @@ export const shell = {
   offline: "The server cannot be reached. Check the connection and try again.",
   unexpected: "Something went wrong. Try again.",
   tryAgain: "Try again",
-  signIn: "Sign in",
-  signInAgain: "Your sign-in has ended. Sign in again.",
   noCode: "No free game code was found. Try again.",
 };
 

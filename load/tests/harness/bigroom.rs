@@ -1,13 +1,12 @@
-//! The harness against a scripted server: a right one passes, and every seeded fault is found, once.
+//! Rooms: a right server passes, and every seeded fault is found, once.
 
-mod fake;
-
-use fake::{Fake, Fault};
 use load::client::Target;
 use load::plan::{Pace, Plan};
 use load::report::{Check, Console, Outcome};
 use load::scenario::bigroom;
 use serde_json::Value;
+
+use crate::fake::{Fake, Fault};
 
 /// Fast enough for a test, slow enough that a loaded machine answers before the host closes.
 const TEST_PACE: Pace = Pace {
@@ -15,7 +14,7 @@ const TEST_PACE: Pace = Pace {
     join_over_ms: 20,
     answer_ms: (1, 20),
     results_ms: (1, 5),
-    close_after_ms: Some(400),
+    close_after_ms: Some(250),
 };
 
 const SEED: u64 = 1;
@@ -26,7 +25,7 @@ fn play(fault: Fault, sizes: &[u32]) -> Outcome {
     let plan = Plan {
         seed: SEED,
         pace: TEST_PACE,
-        questions: 3,
+        questions: 2,
         sizes: sizes.to_vec(),
     };
     bigroom::run(&target, &plan, &mut Console::silent()).expect("carried out")
@@ -53,11 +52,11 @@ fn a_right_server_passes() {
     let room = room(&outcome);
     assert_eq!(room["joined"], 6);
     assert_eq!(room["ledger"]["sent"], room["ledger"]["acked"]);
-    assert_eq!(room["fan_out"]["count"], 18, "three questions at six phones");
-    assert_eq!(room["last_phone"]["count"], 3);
-    // A welcome, three questions, three results, the end, a pong and a farewell, and an ack for every answer.
+    assert_eq!(room["fan_out"]["count"], 12, "two questions at six phones");
+    assert_eq!(room["last_phone"]["count"], 2);
+    // A welcome, two questions, two results, the end, a pong and a farewell, and an ack for every answer.
     let acks = room["ledger"]["acked"].as_u64().expect("count");
-    assert_eq!(room["traffic"]["frames"], 6 * 10 + acks);
+    assert_eq!(room["traffic"]["frames"], 6 * 8 + acks);
     let payload = room["traffic"]["payload_bytes"].as_u64().expect("bytes");
     assert!(room["traffic"]["wire_bytes"].as_u64().expect("bytes") > payload);
 }
@@ -100,10 +99,13 @@ fn faults_of_the_sequence_are_found_once() {
     assert_eq!(room(&doubled)["faults"], serde_json::json!({"duplicate": 1}));
     let leak = play(Fault::Leak, &[12]);
     assert_eq!(room(&leak)["faults"], serde_json::json!({"leak": 1}));
+    let no_bye = play(Fault::NoBye, &[12]);
+    assert_eq!(room(&no_bye)["faults"], serde_json::json!({"lost": 1}));
+    assert_eq!(room(&no_bye)["told_of_end"], 11);
     let cut = play(Fault::Cut, &[12]);
     assert_eq!(room(&cut)["faults"], serde_json::json!({"lost": 1}));
     assert!(
-        [&lost, &doubled, &leak, &cut]
+        [&lost, &doubled, &leak, &no_bye, &cut]
             .iter()
             .all(|outcome| outcome.checks.iter().any(Check::fails))
     );

@@ -43,6 +43,10 @@ pub(crate) enum Fault {
     WrongPodium,
     /// A player's socket is dropped in the middle of the game.
     Cut,
+    /// A player's socket is closed at the end without a word.
+    NoBye,
+    /// A player's socket is dropped when the next one joins, in every game.
+    CutInLobby,
 }
 
 #[derive(Debug)]
@@ -302,7 +306,7 @@ impl Game {
                     self.podium()
                 }
             }
-            "end" => self.end(),
+            "finish" => self.end(),
             other => panic!("unexpected {other}"),
         }
     }
@@ -334,6 +338,12 @@ impl Game {
             &json!({"t": "welcome", "v": 1, "id": id, "token": "r", "state": {"seq": self.seq, "name": name, "total": 0}}),
         );
         self.to_host(&json!({"t": "roster", "joined": [{"id": id, "name": name}]}));
+        if self.fault == Fault::CutInLobby && id == 3 {
+            self.players[1]
+                .stream
+                .shutdown(std::net::Shutdown::Both)
+                .expect("cut");
+        }
         if self.fault == Fault::Rosters {
             let names: Vec<_> = self
                 .players
@@ -489,8 +499,10 @@ impl Game {
     fn end(&mut self) {
         let bye = json!({"t": "bye", "reason": "ended"});
         let streams = self.players.iter().map(|p| &p.stream).chain(&self.host);
-        for stream in streams {
-            send(stream, &bye);
+        for (number, stream) in (1..).zip(streams) {
+            if (number, self.fault) != (2, Fault::NoBye) {
+                send(stream, &bye);
+            }
             write_frame(stream, 0x88, &1_000u16.to_be_bytes());
             let _outcome = stream.shutdown(std::net::Shutdown::Write);
         }

@@ -1,0 +1,97 @@
+//! The command line of the real binary: what is wrong is said in one line with exit code 64, before anything binds.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn homeroom(data: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));
+    command
+        .env_clear()
+        .args(["--data-dir", data.to_str().unwrap()])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn refused(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(64), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(output.stdout.is_empty());
+    said
+}
+
+#[test]
+fn bad_configuration_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let no_pem = folder.path().join("no.pem");
+    std::fs::write(&no_pem, "nothing").unwrap();
+    let pem = no_pem.to_str().unwrap();
+    // Held here: a refusal must come before the bind, or its message would be about the port.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let cases: [(&[&str], &str); 9] = [
+        (&["--listen", "somewhere"], "--listen"),
+        (&["--listen", "127.0.0.1:99999"], "--listen"),
+        (&["--public-url", "quiz.example"], "--public-url"),
+        (&["--allow-origin", "http://a/b"], "--allow-origin"),
+        (&["--tls-cert", pem], "--tls-key"),
+        (&["--tls-cert", pem, "--tls-key", pem], "no.pem"),
+        (&["--sockets-max", "many"], "--sockets-max"),
+        (&["--log", "==="], "log filter"),
+        (&["--nonsense"], "--nonsense"),
+    ];
+    for (arguments, named) in cases {
+        let listen: &[&str] = if arguments.contains(&"--listen") {
+            &[]
+        } else {
+            &["--listen", &listen]
+        };
+        let said = refused(&homeroom(&data, &[listen, arguments].concat()));
+        assert!(said.contains(named), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn environment_counts_as_flags_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));
+    command
+        .env_clear()
+        .env("HOMEROOM_DATA_DIR", folder.path())
+        .env("HOMEROOM_LISTEN", "nowhere");
+    assert!(refused(&command.output().unwrap()).contains("nowhere"));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let said = refused(&homeroom(&file, &["--listen", "127.0.0.1:0"]));
+    assert!(said.contains("file"), "{said}");
+}
+
+#[test]
+fn a_taken_port_is_said_and_is_no_configuration_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    let output = homeroom(folder.path(), &["--listen", &listen]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&listen), "{said}");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    for flag in ["--help", "--version"] {
+        let output = homeroom(folder.path(), &[flag]);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{flag}");
+    }
+}

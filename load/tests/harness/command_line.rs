@@ -1,0 +1,83 @@
+//! Exit codes and words of the binary itself.
+
+use std::net::TcpListener;
+use std::process::{Command, Output};
+
+use crate::fake::{Fake, Fault};
+
+fn load(arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_load"))
+        .args(arguments.split(' '))
+        .output()
+        .expect("binary")
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn bad_configuration_exits_with_64_and_says_why() {
+    let output = load("run bigroom --target ftp://127.0.0.1");
+    assert_eq!(output.status.code(), Some(64));
+    assert!(error(&output).contains("http://"), "{}", error(&output));
+    let output = load("run bigroom --up --bin /nonexistent/homeroom");
+    assert_eq!(output.status.code(), Some(64));
+    assert!(
+        error(&output).contains("cargo build --release -p homeroom"),
+        "{}",
+        error(&output)
+    );
+    assert_eq!(
+        load("run idle --target http://127.0.0.1:9").status.code(),
+        Some(64)
+    );
+    assert_eq!(load("--help").status.code(), Some(0));
+}
+
+#[test]
+fn a_server_that_is_not_there_exits_with_69() {
+    // A port that was free a moment ago: nobody listens on it.
+    let port = TcpListener::bind(("127.0.0.1", 0))
+        .expect("port")
+        .local_addr()
+        .expect("address")
+        .port();
+    let output = load(&format!("run bigroom --target http://127.0.0.1:{port} --sizes 2"));
+    assert_eq!(output.status.code(), Some(69));
+    assert!(error(&output).contains("no answer"), "{}", error(&output));
+}
+
+#[test]
+fn a_run_prints_its_figures_and_keeps_them() {
+    let fake = Fake::start(Fault::None);
+    let dir = tempfile::tempdir().expect("directory");
+    let out = dir.path().display();
+    let target = fake.address;
+    let run =
+        format!("run bigroom --target http://{target} --sizes 3,6 --questions 1 --fast --seed 9 --out {out}");
+    let output = load(&run);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("growth exponent") && text.contains("PASSED") && text.contains("seed 9"),
+        "{text}"
+    );
+    let results = std::fs::read_to_string(dir.path().join("results.json")).expect("results");
+    let results: serde_json::Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(
+        (&results["passed"], &results["plan"]["seed"]),
+        (&serde_json::json!(true), &serde_json::json!(9))
+    );
+}
+
+#[test]
+fn a_missed_bar_exits_with_1() {
+    let fake = Fake::start(Fault::RefusedJoins);
+    let output = load(&format!(
+        "run bigroom --target http://{} --sizes 4 --questions 1 --fast",
+        fake.address
+    ));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("FAILED: 4 players: not joined: 2"));
+}

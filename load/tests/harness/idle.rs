@@ -1,0 +1,62 @@
+//! Lobbies: every socket is counted, and one that dies is missed.
+
+use load::client::Target;
+use load::plan::{Pace, Plan};
+use load::report::{Console, Outcome};
+use load::scenario::idle::{self, Timing};
+
+use crate::fake::{Fake, Fault};
+
+const TIMING: Timing = Timing {
+    connects_per_s: 500,
+    look_ms: 20,
+    hold_ms: 50,
+    ask_over_ms: 20,
+};
+
+/// Fills a lobby of 20 and one of 5. The scripted server lives in this very process, so that its memory is the
+/// harness's own and only counts and faults are looked at.
+fn sit(fault: Fault) -> Outcome {
+    let fake = Fake::start(fault);
+    let target: Target = format!("http://{}", fake.address).parse().expect("target");
+    let plan = Plan {
+        seed: 1,
+        pace: Pace::FAST,
+        questions: 0,
+        sizes: vec![20, 5],
+    };
+    idle::run(&target, &plan, std::process::id(), TIMING, &mut Console::silent()).expect("carried out")
+}
+
+fn failing(outcome: &Outcome) -> Vec<String> {
+    // Threads of the scripted server cost more than any bar allows.
+    let counts = outcome.checks.iter().filter(|c| c.fails() && c.unit.is_empty());
+    counts.map(|c| format!("{} = {}", c.name, c.measured)).collect()
+}
+
+#[test]
+fn every_socket_joins_and_answers() {
+    let outcome = sit(Fault::None);
+    assert_eq!(failing(&outcome), Vec::<String>::new(), "{}", outcome.figures);
+    assert_eq!(outcome.figures["joined"], 25);
+    assert_eq!(outcome.figures["alive"], 25);
+    assert_eq!(outcome.figures["join"]["count"], 25);
+    assert_eq!(outcome.figures["counted_by_server"], 25);
+}
+
+#[test]
+fn a_socket_that_dies_in_the_lobby_is_missed() {
+    let outcome = sit(Fault::CutInLobby);
+    assert_eq!(
+        failing(&outcome),
+        ["sockets dead after the hold = 2", "faults seen by clients = 2"]
+    );
+    assert_eq!(outcome.figures["faults"], serde_json::json!({"lost": 2}));
+}
+
+#[test]
+fn refused_sockets_fail_the_run() {
+    let outcome = sit(Fault::RefusedJoins);
+    assert_eq!(outcome.figures["joined"], 13);
+    assert!(failing(&outcome).contains(&"sockets not joined = 12".to_owned()));
+}

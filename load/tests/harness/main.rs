@@ -1,0 +1,6 @@
+//! The harness against a scripted server with seeded faults, and its command line.
+
+mod bigroom;
+mod command_line;
+mod fake;
+mod idle;
