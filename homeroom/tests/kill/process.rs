@@ -103,7 +103,6 @@ impl Process {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
-        #[expect(clippy::disallowed_methods, reason = "read through take(ANSWER_BYTES_MAX)")]
         let _bytes = stream
             .take(ANSWER_BYTES_MAX)
             .read_to_end(&mut answer)
