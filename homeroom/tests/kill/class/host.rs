@@ -73,7 +73,7 @@ async fn move_on(room: &Room, socket: &mut Socket, moment: Moment) {
         }
         Moment::Podium => {
             tokio::time::sleep(SHOWN).await;
-            json!({ "t": "end" })
+            json!({ "t": "finish" })
         }
     };
     // An error shows as a closed socket next.
