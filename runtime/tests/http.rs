@@ -1,10 +1,6 @@
 //! The listener on real sockets: its bound, its answer past the bound, TLS, and a stop that lets requests finish.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the server under test is our own and ends its answers"
-)]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
