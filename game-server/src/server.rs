@@ -11,6 +11,7 @@ use crate::actor::Surroundings;
 use crate::admission::Admission;
 use crate::backoffice::Backoffice;
 use crate::config::Config;
+use crate::guesses::Guesses;
 use crate::http;
 use crate::journal::GameLog;
 use crate::registry::Registry;
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) backoffice: Arc<dyn Backoffice>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
+    pub(crate) guesses: Guesses,
     pub(crate) stopping: watch::Sender<bool>,
     log: Arc<dyn GameLog>,
     results: ResultSaver,
@@ -56,6 +58,7 @@ impl GameServer {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
+            guesses: Guesses::new(),
             results: ResultSaver::new(Arc::clone(&backoffice)),
             stopping: watch::Sender::new(false),
             config: Arc::new(config),

@@ -1,6 +1,7 @@
 //! `POST /games?g=`: starts a game. Idempotent by the teacher and the key that the client chose.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -27,6 +28,8 @@ use crate::server::Shared;
 /// Largest body. The largest quiz takes 0.8 MB in a script of one byte a character and a third more when it is signed; in a script
 /// of two bytes twice that.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+/// Time to send it: the largest one on a line of 0.5 Mbit/s.
+const BODY_READ_MAX: Duration = Duration::from_secs(60);
 /// Characters of a client's key.
 const KEY_CHARS_MAX: usize = 64;
 
@@ -46,9 +49,7 @@ pub(super) async fn create(
     if !shared.registry.has_room() {
         return Err(Refusal::server_full());
     }
-    if shared.registry.get(code).is_some() {
-        return Err(code_taken());
-    }
+    // Whether the code is free is told last, to who has a game to start: codes cannot be tried for nothing.
     let CreateGameRequest { quiz, key, settings } = request;
     let granted = grant(&shared, &teacher, quiz).await?;
     let quiz = playable(&granted.quiz)?;
@@ -117,7 +118,10 @@ fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, R
 }
 
 async fn read(request: Request) -> Result<CreateGameRequest, Refusal> {
-    let body = Bytes::from_request(request, &()).await.map_err(|rejection| {
+    let body = tokio::time::timeout(BODY_READ_MAX, Bytes::from_request(request, &()))
+        .await
+        .map_err(|_elapsed| Refusal::body_timeout())?;
+    let body = body.map_err(|rejection| {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,

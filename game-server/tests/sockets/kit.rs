@@ -20,7 +20,7 @@ use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
@@ -116,8 +116,16 @@ impl Stage {
     pub(crate) async fn call(&self, request: Request<Body>) -> (StatusCode, Value) {
         let response = self.server.router().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        if parts.status == StatusCode::SERVICE_UNAVAILABLE {
+        if matches!(
+            parts.status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        ) {
             assert!(parts.headers.contains_key("retry-after"));
+        }
+        assert_eq!(parts.headers["cache-control"], "no-store");
+        assert_eq!(parts.headers["x-content-type-options"], "nosniff");
+        if parts.status == StatusCode::METHOD_NOT_ALLOWED {
+            assert!(parts.headers.contains_key("allow"));
         }
         let bytes = axum::body::to_bytes(body, 1024 * 1024).await.unwrap();
         if !parts.status.is_success() {
@@ -267,6 +275,11 @@ impl Client {
 
     pub(crate) async fn send(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
+    }
+
+    /// Bytes past the client's own library.
+    pub(crate) async fn say_bytes(&mut self, bytes: &[u8]) {
+        self.socket.get_mut().write_all(bytes).await.unwrap();
     }
 
     /// Sends without caring whether anybody still listens.
