@@ -8,6 +8,7 @@ mod backoffice;
 mod config;
 mod data_dir;
 mod demo;
+mod places;
 mod product;
 mod start;
 

@@ -16,10 +16,9 @@ use crate::addresses::{self, Addresses};
 use crate::config::{Config, Origins};
 use crate::data_dir::DataDir;
 use crate::demo::Demo;
+use crate::places::{self, CLIENTS_MIN, Places};
 use crate::product::Product;
 
-/// Plain HTTP connections held beside the WebSockets: pages, downloads, a class that reloads.
-const HTTP_CONNECTIONS: usize = 1_000;
 /// How long requests in flight may go on once clients have been told.
 const DRAIN: Duration = Duration::from_secs(3);
 
@@ -28,6 +27,7 @@ pub(crate) struct Prepared {
     config: Config,
     origins: Origins,
     tls: Option<TlsAcceptor>,
+    places: Places,
     data: DataDir,
 }
 
@@ -41,6 +41,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
     };
+    let places = places_for(&config);
     let data = if config.demo {
         fresh_demo_data(&config.data_dir)
     } else {
@@ -51,8 +52,29 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         config,
         origins,
         tls,
+        places,
         data,
     }
+}
+
+/// Raises the descriptor limit and shares out what it allows.
+fn places_for(config: &Config) -> Places {
+    let capacity = descriptors::client_capacity();
+    let asked = usize::try_from(config.sockets_max).unwrap_or(usize::MAX);
+    let Some(places) = places::share(asked, capacity) else {
+        refuse(format!(
+            "this process may open too few files and connections; raise its limit to {} or more (ulimit -n)",
+            descriptors::RESERVE.saturating_add(CLIENTS_MIN)
+        ))
+    };
+    if places.sockets < asked {
+        tracing::warn!(
+            asked,
+            sockets = places.sockets,
+            "the limit on open files allows fewer sockets than --sockets-max"
+        );
+    }
+    places
 }
 
 /// The demo's own corner of the data folder, emptied: each demo starts afresh and touches nobody's data.
@@ -72,6 +94,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         config,
         origins,
         tls,
+        places,
         data,
     } = prepared;
     let exporter = metrics::install().context("install the metrics")?;
@@ -82,8 +105,6 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         tracing::info!(%bound, "admin listener");
     }
 
-    let capacity = descriptors::client_capacity();
-    let sockets_max = usize::try_from(config.sockets_max)?.min(capacity.saturating_sub(HTTP_CONNECTIONS));
     let listener = TcpListener::bind(config.listen).await.with_context(|| {
         format!(
             "listen on {} (--listen); is another program using the port?",
@@ -99,7 +120,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         addresses::host_name().as_deref(),
     );
     let https = found.main.starts_with("https://");
-    let product = Product::open(&config, &data, found.origins.clone(), https, sockets_max).await?;
+    let product = Product::open(&config, &data, found.origins.clone(), https, places.sockets).await?;
     let mut router = product.router();
     if config.demo {
         router = router.merge(Demo::prepare(product.router(), bound).await?.router());
@@ -107,7 +128,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let options = Options {
-        connections_max: sockets_max + HTTP_CONNECTIONS,
+        connections_max: places.connections,
         tls,
         drain: DRAIN,
     };
