@@ -10,6 +10,7 @@ mod email;
 mod extract;
 mod hex;
 pub mod import;
+mod internal;
 mod keys;
 mod password;
 pub mod plan;

@@ -4,7 +4,7 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AU
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use protocol::quiz::QuizError;
-use protocol::rest::Problem;
+use protocol::rest::{DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, UNKNOWN_TEACHER};
 use thiserror::Error;
 
 use crate::config::RETRY_AFTER_S;
@@ -71,6 +71,12 @@ pub(crate) enum Refusal {
     VersionStale(u32),
     #[error("The file cannot be imported: {0}")]
     Import(String),
+    #[error("Internal calls need a service token signed with the shared secret.")]
+    ServiceToken,
+    #[error("This account does not exist any more.")]
+    UnknownTeacher,
+    #[error("Another result of this game is stored already.")]
+    DifferentResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
     #[error("Something went wrong on our side. Try again in a moment.")]
@@ -136,7 +142,10 @@ impl Refusal {
             Self::BadName => (StatusCode::UNPROCESSABLE_ENTITY, "bad-name", "Name refused"),
             Self::EmailTaken => (StatusCode::CONFLICT, "email-taken", "Address taken"),
             Self::BadQuiz(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad-quiz", "Quiz refused"),
-            Self::NoSuchQuiz => (StatusCode::NOT_FOUND, "no-such-quiz", "No such quiz"),
+            Self::ServiceToken => (StatusCode::UNAUTHORIZED, "service-token-invalid", "Refused"),
+            Self::UnknownTeacher => (StatusCode::FORBIDDEN, UNKNOWN_TEACHER, "Unknown teacher"),
+            Self::DifferentResult => (StatusCode::CONFLICT, DIFFERENT_RESULT, "Another result"),
+            Self::NoSuchQuiz => (StatusCode::NOT_FOUND, NO_SUCH_QUIZ, "No such quiz"),
             Self::NoSuchGame => (StatusCode::NOT_FOUND, "no-such-game", "No such game"),
             Self::QuizLimit(_) => (StatusCode::FORBIDDEN, "quiz-limit", "Plan's limit reached"),
             Self::VersionMissing => (
@@ -170,7 +179,7 @@ impl Refusal {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         match self {
-            Self::TokenMissing | Self::TokenInvalid | Self::TokenExpired => {
+            Self::TokenMissing | Self::TokenInvalid | Self::TokenExpired | Self::ServiceToken => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::Busy => {
@@ -202,6 +211,8 @@ impl Refusal {
             | Self::VersionMalformed
             | Self::VersionStale(_)
             | Self::Import(_)
+            | Self::UnknownTeacher
+            | Self::DifferentResult
             | Self::Internal(_) => {}
         }
     }

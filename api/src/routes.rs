@@ -58,7 +58,7 @@ async fn jwks(State(api): State<Api>) -> ([(HeaderName, &'static str); 1], Json<
     ([(CACHE_CONTROL, "public, max-age=900")], Json(api.keys.jwks()))
 }
 
-async fn unknown_route() -> Refusal {
+pub(crate) async fn unknown_route() -> Refusal {
     Refusal::UnknownRoute
 }
 
@@ -71,7 +71,7 @@ fn cut<T>(rows: &mut Vec<T>, limit: u32) -> Option<&T> {
 }
 
 /// Counts and traces, and gives the router's own "wrong method" a body like every other refusal.
-async fn every_answer(request: Request, next: Next) -> Response {
+pub(crate) async fn every_answer(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let method = request.method().clone();
     // The pattern, not the path: ids stay out of the log, and a query may hold a file's name.

@@ -1,7 +1,7 @@
 //! The API of one process: its parts, its router, and what the game server asks of it.
 //!
-//! Game servers in the same process call [`Api::plan_check`] and [`Api::save_result`] directly; as a service of its own
-//! the API will answer the same two on a listener that no ingress reaches.
+//! Game servers in the same process call [`Api::plan_check`] and [`Api::save_result`] directly; those in other processes
+//! by [`Api::internal_router`], on a listener that no ingress reaches.
 
 use std::sync::Arc;
 

@@ -8,6 +8,10 @@ use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use thiserror::Error;
 
+mod http;
+
+pub use http::HttpBackoffice;
+
 /// A call in flight.
 pub type BackofficeFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BackofficeError>> + Send + 'a>>;
 

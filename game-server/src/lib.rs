@@ -24,7 +24,7 @@ mod session;
 mod testing;
 mod tokens;
 
-pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
+pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
 pub use config::Config;
 pub use journal::{
     DecodeError, FORMAT_VERSION, GameLog, LogError, LogFuture, MemoryLog, Record, RecordNumber,

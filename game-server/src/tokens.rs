@@ -21,6 +21,10 @@ use thiserror::Error;
 
 use crate::ambient;
 
+mod service;
+
+pub(crate) use service::ServiceSigner;
+
 /// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.
 pub const SECRET_BYTES_MIN: usize = 32;
 

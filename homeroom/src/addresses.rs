@@ -86,18 +86,6 @@ pub(crate) fn interfaces() -> Vec<IpAddr> {
     }
 }
 
-/// This machine's name, if it has one that can stand in a URL.
-#[must_use]
-pub(crate) fn host_name() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    let name = name.trim();
-    let fits = !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
-    fits.then(|| name.to_owned())
-}
-
 fn origin(tls: bool, host: &str, port: u16) -> String {
     match (tls, port) {
         (true, 443) => format!("https://{host}"),

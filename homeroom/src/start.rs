@@ -4,11 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use runtime::admin::Health;
 use runtime::config::refuse;
 use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
-use runtime::{descriptors, metrics, telemetry, tls};
+use runtime::{descriptors, telemetry, tls};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -36,7 +35,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
     if let Err(why) = telemetry::init(config.log_format, &config.log) {
         refuse(why);
     }
-    let origins = config.origins().unwrap_or_else(|error| refuse(error));
+    let origins = config.origins();
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
@@ -97,13 +96,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         places,
         data,
     } = prepared;
-    let exporter = metrics::install().context("install the metrics")?;
-    let health = Health::start();
-    if let Some(address) = config.admin_listen {
-        let bound = runtime::admin::serve(address, health.clone(), exporter)
-            .with_context(|| format!("listen on {address} (--admin-listen)"))?;
-        tracing::info!(%bound, "admin listener");
-    }
+    let health = runtime::admin::start(config.admin_listen)?;
 
     let listener = TcpListener::bind(config.listen).await.with_context(|| {
         format!(
@@ -117,7 +110,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         tls.is_some(),
         &origins,
         &addresses::interfaces(),
-        addresses::host_name().as_deref(),
+        runtime::host::name().as_deref(),
     );
     let https = found.main.starts_with("https://");
     let product = Product::open(&config, &data, found.origins.clone(), https, places.sockets).await?;

@@ -15,12 +15,17 @@ pub const AUDIENCE_QUIZ: &str = "homeroom:quiz";
 pub const AUDIENCE_PLAYER: &str = "homeroom:player";
 /// Audience of a read-only screen ticket (HS256, signed and read by game servers).
 pub const AUDIENCE_SCREEN: &str = "homeroom:screen";
+/// Audience of a game server's token for the API's internal calls (HS256, signed by game servers, read by the API).
+pub const AUDIENCE_SERVICE: &str = "homeroom:service";
 /// Clock leeway when a token is checked, in seconds.
 pub const LEEWAY_S: u64 = 5;
 /// Life of an access token, in seconds.
 pub const ACCESS_TOKEN_S: u64 = 15 * 60;
 /// Life of a signed quiz document, in seconds: a school day, so that a prepared host page starts without the API.
 pub const SIGNED_QUIZ_S: u64 = 12 * 60 * 60;
+
+/// Life of a service token, in seconds: signed anew for every call, so it only has to outlive one and the clocks' difference.
+pub const SERVICE_TOKEN_S: u64 = 60;
 
 /// A teacher's access token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +83,19 @@ pub struct ScreenClaims {
     pub aud: String,
     /// The game.
     pub g: GameId,
+    /// Expiry, Unix seconds.
+    pub exp: u64,
+}
+
+/// A game server's token for one internal call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceClaims {
+    /// Issuer, [`ISSUER`].
+    pub iss: String,
+    /// Audience, [`AUDIENCE_SERVICE`].
+    pub aud: String,
+    /// Name of the calling process, for the API's log.
+    pub sub: String,
     /// Expiry, Unix seconds.
     pub exp: u64,
 }

@@ -1,4 +1,5 @@
-//! Bodies of the HTTP API under `/store` and of the game server's HTTP calls under `/game`.
+//! Bodies of the HTTP API under `/store`, of the game server's HTTP calls under `/game`, and of the internal calls that a
+//! game server makes to the API. The body of `POST /internal/results` is a [`GameResult`].
 
 use serde::{Deserialize, Serialize};
 
@@ -258,3 +259,30 @@ pub struct Plan {
     /// Stored quizzes.
     pub quizzes_max: u32,
 }
+
+/// `POST /internal/plan-check`: may this teacher start a game now?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanCheckRequest {
+    /// The teacher.
+    pub teacher: TeacherId,
+    /// The stored quiz that is to be played; the answer brings it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiz: Option<QuizId>,
+}
+
+/// Answer to a plan check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanCheckResponse {
+    /// Players the game may hold.
+    pub players_max: u32,
+    /// The quiz asked for; present exactly when one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiz: Option<QuizDocument>,
+}
+
+/// Problem code of an internal call: the account has gone. Final.
+pub const UNKNOWN_TEACHER: &str = "unknown-teacher";
+/// Problem code of an internal call: the teacher has no such quiz. Final.
+pub const NO_SUCH_QUIZ: &str = "no-such-quiz";
+/// Problem code of an internal call: another result of the game is stored. Final.
+pub const DIFFERENT_RESULT: &str = "different-result";

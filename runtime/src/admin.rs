@@ -14,6 +14,7 @@ use axum::extract::State;
 use axum::routing::get;
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
+use thiserror::Error;
 
 use crate::metrics::{self, Histogram};
 
@@ -75,6 +76,39 @@ impl Health {
     fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// Why a process cannot be watched.
+#[derive(Debug, Error)]
+pub enum AdminError {
+    /// Another recorder was installed in this process.
+    #[error("install the metrics")]
+    Metrics(#[source] metrics_exporter_prometheus::BuildError),
+    /// The address cannot be bound.
+    #[error("listen on {address} (--admin-listen)")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Starts counting and the heartbeat, and serves the admin listener when there is an address for it. Not ready until
+/// [`Health::set_ready`].
+///
+/// # Errors
+/// When the address cannot be bound, or another recorder was installed in this process.
+pub fn start(address: Option<SocketAddr>) -> Result<Health, AdminError> {
+    let exporter = metrics::install().map_err(AdminError::Metrics)?;
+    let health = Health::start();
+    if let Some(address) = address {
+        let bound = serve(address, health.clone(), exporter)
+            .map_err(|source| AdminError::Bind { address, source })?;
+        tracing::info!(%bound, "admin listener");
+    }
+    Ok(health)
 }
 
 /// Binds `address` and serves it from a thread of its own until the process ends. Returns the bound address.

@@ -4,6 +4,10 @@ use std::fmt::Display;
 
 use clap::Parser;
 
+mod reference;
+
+pub use reference::reference;
+
 /// Exit code for bad configuration (`EX_USAGE` of sysexits.h).
 pub const EXIT_USAGE: i32 = 64;
 

@@ -6,8 +6,12 @@
 pub mod admin;
 pub mod config;
 pub mod descriptors;
+pub mod files;
+pub mod host;
 pub mod http;
 pub mod lifecycle;
 pub mod metrics;
+pub mod origin;
+pub mod secret;
 pub mod telemetry;
 pub mod tls;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::support::{Site, document};
 
 /// Three questions of four were played, the second skipped; not everybody answered everything.
-fn game(n: u128, teacher: TeacherId) -> GameResult {
+pub(crate) fn game(n: u128, teacher: TeacherId) -> GameResult {
     let answer = |q: u16, choices: &[u8], elapsed_ms: u32| AnswerResult {
         q,
         choices: choices.to_vec(),

@@ -8,6 +8,7 @@
 mod auth;
 mod games;
 mod imports;
+mod internal;
 mod problems;
 mod quizzes;
 mod support;

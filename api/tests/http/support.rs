@@ -67,15 +67,7 @@ impl Site {
     }
 
     pub(crate) fn call(&self, method: &str, path: &str) -> Call {
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .body(Body::empty())
-            .unwrap();
-        Call {
-            router: self.router.clone(),
-            request,
-        }
+        Call::to(self.router.clone(), method, path)
     }
 }
 
@@ -86,6 +78,16 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// A request to another router than the public one.
+    pub(crate) fn to(router: Router, method: &str, path: &str) -> Self {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(Body::empty())
+            .unwrap();
+        Self { router, request }
+    }
+
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.request.headers_mut().insert(name, value.parse().unwrap());
         self

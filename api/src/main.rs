@@ -1,0 +1,21 @@
+//! The API as a process of its own. A thin main: [`cli`] reads the configuration, [`process`] puts the parts together and
+//! stops them in order.
+
+mod cli;
+mod process;
+
+use anyhow::Context;
+
+use cli::{Cli, Command};
+
+fn main() -> anyhow::Result<()> {
+    let Cli { command } = runtime::config::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("start the runtime")?;
+    match command {
+        Command::Serve(serve) => runtime.block_on(process::serve(process::prepare(serve))),
+        Command::Migrate(migrate) => runtime.block_on(process::migrate(&migrate)),
+    }
+}

@@ -1,0 +1,156 @@
+//! From a configuration to a running API and back to the prompt.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use api::{Api, Keys, SqliteStore};
+use axum::Router;
+use runtime::config::refuse;
+use runtime::http::Options;
+use runtime::lifecycle::Shutdown;
+use runtime::secret::Secret;
+use runtime::{descriptors, files, telemetry};
+use tokio::net::TcpListener;
+
+use crate::cli::{Database, DatabaseArgs, LogArgs, Migrate, Serve};
+
+/// Where the API stands beside the pages; gateways pass the prefix on.
+const STORE: &str = "/store";
+/// Client connections held at once: a proxy's pools, or the browsers of a school's staff room.
+const CONNECTIONS_MAX: usize = 4_000;
+/// Connections of game servers held at once; each server keeps at most eight unused ones.
+const INTERNAL_CONNECTIONS_MAX: usize = 500;
+/// How long requests in flight may go on after a stop was asked for; systems kill after 30 s.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// A configuration that has been checked as far as it can be without binding anything.
+pub(crate) struct Prepared {
+    config: Serve,
+    database: Database,
+    keys: Keys,
+    secrets: Vec<Secret>,
+}
+
+/// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
+pub(crate) fn prepare(config: Serve) -> Prepared {
+    let database = start(&config.log, &config.database);
+    let secrets = config
+        .service_token_files
+        .iter()
+        .map(|path| Secret::read(path).unwrap_or_else(|error| refuse(error)))
+        .collect();
+    let keys = Keys::load_or_create(&config.keys_file)
+        .unwrap_or_else(|error| refuse(format!("{:#}", anyhow::Error::from(error))));
+    if let Some(path) = &config.jwks_out {
+        let written = serde_json::to_vec(&keys.jwks())
+            .map_err(anyhow::Error::from)
+            .and_then(|jwks| Ok(files::replace(path, &jwks)?));
+        if let Err(error) = written {
+            refuse(format!(
+                "cannot write the public keys to {}: {error:#}",
+                path.display()
+            ));
+        }
+    }
+    Prepared {
+        config,
+        database,
+        keys,
+        secrets,
+    }
+}
+
+/// Starts logging and finds out which database is meant.
+fn start(log: &LogArgs, database: &DatabaseArgs) -> Database {
+    if let Err(why) = telemetry::init(log.log_format, &log.log) {
+        refuse(why);
+    }
+    database.parse().unwrap_or_else(|error| refuse(error))
+}
+
+/// Brings the database to this release.
+///
+/// # Errors
+/// When it cannot be opened or migrated.
+pub(crate) async fn migrate(config: &Migrate) -> anyhow::Result<()> {
+    let database = start(&config.log, &config.database);
+    open(&database).await?.close().await;
+    tracing::info!("the database is of this release");
+    Ok(())
+}
+
+async fn open(database: &Database) -> anyhow::Result<SqliteStore> {
+    match database {
+        // One process at a time migrates; the others wait for its lock.
+        Database::Sqlite(path) => SqliteStore::open(path)
+            .await
+            .with_context(|| format!("open the database {}", path.display())),
+    }
+}
+
+/// Serves until a signal asks for the end.
+///
+/// # Errors
+/// When something cannot be opened or bound; afterwards failures are handled where they happen.
+pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
+    let Prepared {
+        config,
+        database,
+        keys,
+        secrets,
+    } = prepared;
+    // First, so that a signal during the start is answered by a stop and not by a death.
+    let mut shutdown = Shutdown::on_signals().context("handle signals")?;
+    let health = runtime::admin::start(config.admin_listen)?;
+    let store = open(&database).await?;
+    let https = config
+        .public_url
+        .as_ref()
+        .is_some_and(|url| url.starts_with("https://"));
+    let api_config = api::Config {
+        public_url_is_https: https,
+        mount_prefix: STORE.to_owned(),
+    };
+    let api = Api::open(api_config, Arc::new(store.clone()), keys);
+    let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
+
+    let public = bind("--listen", config.listen).await?;
+    let internal = bind("--internal-listen", config.internal_listen).await?;
+    let (public_bound, internal_bound) = (public.local_addr()?, internal.local_addr()?);
+    let capacity = descriptors::client_capacity().saturating_sub(INTERNAL_CONNECTIONS_MAX);
+    let options = |connections_max| Options {
+        connections_max,
+        tls: None,
+        drain: DRAIN,
+    };
+    let served = tokio::spawn(runtime::http::serve(
+        public,
+        site,
+        options(CONNECTIONS_MAX.min(capacity)),
+        shutdown.clone(),
+    ));
+    let served_internally = tokio::spawn(runtime::http::serve(
+        internal,
+        api.internal_router(&secrets),
+        options(INTERNAL_CONNECTIONS_MAX),
+        shutdown.clone(),
+    ));
+    health.set_ready(true);
+    tracing::info!(bound = %public_bound, internal = %internal_bound, "listening");
+
+    shutdown.asked().await;
+    health.set_ready(false);
+    served.await.context("the listener")?;
+    served_internally.await.context("the internal listener")?;
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("listen on {address} ({flag})"))
+}

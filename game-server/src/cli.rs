@@ -1,0 +1,119 @@
+//! Flags and environment of the game server's process.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Parser;
+use runtime::telemetry::LogFormat;
+use thiserror::Error;
+
+/// Characters of a server's name: a DNS label, as a pod's is.
+const NAME_CHARS_MAX: usize = 63;
+
+/// Holds live games: every game is one task, every player one socket.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "game-server", version)]
+pub(crate) struct Config {
+    /// Address and port for clients: `/games`, `/status` and `/watch`, at the root and under `/game`.
+    #[arg(long, env = "HOMEROOM_GAME_LISTEN", default_value = "0.0.0.0:8080")]
+    pub(crate) listen: SocketAddr,
+    /// Address for /live, /ready and /metrics, for example `127.0.0.1:9090`; off when not given.
+    #[arg(long, env = "HOMEROOM_GAME_ADMIN_LISTEN")]
+    pub(crate) admin_listen: Option<SocketAddr>,
+    /// This server's name among all game servers, as a pod's; the machine's name when not given.
+    #[arg(long, env = "HOMEROOM_GAME_NAME", value_parser = name)]
+    pub(crate) name: Option<String>,
+    /// Where the API's internal listener is, for example `http://api:8082`.
+    #[arg(long, env = "HOMEROOM_GAME_API_INTERNAL", value_name = "URL", value_parser = internal_base)]
+    pub(crate) api_internal: String,
+    /// File with the secret that internal calls are signed with, the same as the API's; at least 32 bytes.
+    #[arg(long, env = "HOMEROOM_GAME_SERVICE_TOKEN_FILE", value_name = "FILE")]
+    pub(crate) service_token_file: PathBuf,
+    /// File with the API's public keys, as its `--jwks-out` writes it.
+    #[arg(long, env = "HOMEROOM_GAME_JWKS_FILE", value_name = "FILE")]
+    pub(crate) jwks_file: PathBuf,
+    /// File with the secret of resume tokens and screen tickets, the same for all game servers; at least 32 bytes.
+    #[arg(long, env = "HOMEROOM_GAME_RESUME_SECRET_FILE", value_name = "FILE")]
+    pub(crate) resume_secret_file: PathBuf,
+    /// Web origin whose pages may open sockets, for example `https://quiz.example`; may be repeated.
+    #[arg(
+        long = "allow-origin",
+        env = "HOMEROOM_GAME_ALLOW_ORIGIN",
+        value_name = "ORIGIN",
+        value_delimiter = ',',
+        value_parser = runtime::origin::parse
+    )]
+    pub(crate) allow_origins: Vec<String>,
+    /// Players, hosts and screens connected at once; never more than the process's descriptor limit leaves room for.
+    #[arg(long, env = "HOMEROOM_GAME_SOCKETS_MAX", default_value_t = 18_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) sockets_max: u32,
+    /// Games live at once.
+    #[arg(long, env = "HOMEROOM_GAME_GAMES_MAX", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) games_max: u32,
+    /// Look of the log on standard error.
+    #[arg(long, env = "HOMEROOM_GAME_LOG_FORMAT", value_enum, default_value = "text")]
+    pub(crate) log_format: LogFormat,
+    /// What to log, for example `info` or `info,game_server=debug`.
+    #[arg(long, env = "HOMEROOM_GAME_LOG", default_value = "info")]
+    pub(crate) log: String,
+}
+
+/// Why a value is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+enum BadValue {
+    #[error("a name has 1 to {NAME_CHARS_MAX} letters, digits and hyphens")]
+    Name,
+    #[error("must be http:// with a host and nothing after it")]
+    InternalBase,
+}
+
+fn name(value: &str) -> Result<String, BadValue> {
+    let fits = (1..=NAME_CHARS_MAX).contains(&value.len())
+        && value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if fits {
+        Ok(value.to_owned())
+    } else {
+        Err(BadValue::Name)
+    }
+}
+
+/// Internal calls stay within the cluster's network and are not encrypted, so https would be a promise not kept.
+fn internal_base(value: &str) -> Result<String, BadValue> {
+    runtime::origin::parse(value)
+        .ok()
+        .filter(|origin| origin.starts_with("http://"))
+        .ok_or(BadValue::InternalBase)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound_and_the_reference_page_tells_it() {
+        Config::command().debug_assert();
+        let reference = runtime::config::reference(Config::command());
+        let page = include_str!("../../docs/configuration.md");
+        assert!(
+            page.contains(&reference),
+            "docs/configuration.md must hold this:\n\n{reference}"
+        );
+    }
+
+    #[test]
+    fn names_and_addresses_are_taken_or_refused() {
+        assert_eq!(name("game-0").as_deref(), Ok("game-0"));
+        for bad in ["", "a b", "ä", "a.b", &"x".repeat(64)] {
+            assert_eq!(name(bad), Err(BadValue::Name), "{bad:?}");
+        }
+        assert_eq!(
+            internal_base("http://API:8082/").as_deref(),
+            Ok("http://api:8082")
+        );
+        for bad in ["https://api:8082", "http://api/x", "api:8082", ""] {
+            assert_eq!(internal_base(bad), Err(BadValue::InternalBase), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! From a configuration to a running game server and back to the prompt.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use axum::Router;
+use game_server::{GameServer, HttpBackoffice, Keys, MemoryLog};
+use jsonwebtoken::jwk::JwkSet;
+use runtime::config::refuse;
+use runtime::http::Options;
+use runtime::lifecycle::Shutdown;
+use runtime::secret::Secret;
+use runtime::{descriptors, files, host, telemetry};
+use tokio::net::TcpListener;
+
+use crate::cli::Config;
+
+/// Plain HTTP connections held beside the WebSockets: creates and glances, and a class that reloads.
+const HTTP_CONNECTIONS: usize = 1_000;
+/// How long requests in flight may go on once clients have been told.
+const DRAIN: Duration = Duration::from_secs(3);
+/// Bytes of a key set at most: a key has 0.2 kB, and a rotation needs two.
+const JWKS_BYTES_MAX: u64 = 64 * 1024;
+/// Name of a server on a machine that has none.
+const NAMELESS: &str = "game-server";
+
+/// A configuration that has been checked as far as it can be without binding anything.
+pub(crate) struct Prepared {
+    config: Config,
+    name: String,
+    keys: Keys,
+    service: Secret,
+}
+
+/// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
+pub(crate) fn prepare(config: Config) -> Prepared {
+    if let Err(why) = telemetry::init(config.log_format, &config.log) {
+        refuse(why);
+    }
+    let secret = |path| Secret::read(path).unwrap_or_else(|error| refuse(error));
+    let service = secret(&config.service_token_file);
+    let resume = secret(&config.resume_secret_file);
+    let keys = read_jwks(&config.jwks_file)
+        .and_then(|jwks| Ok(Keys::new(&jwks, resume.bytes())?))
+        .with_context(|| format!("the key set {} cannot be used", config.jwks_file.display()))
+        .unwrap_or_else(|error| refuse(format!("{error:#}")));
+    let name = config
+        .name
+        .clone()
+        .or_else(host::name)
+        .unwrap_or_else(|| NAMELESS.to_owned());
+    Prepared {
+        config,
+        name,
+        keys,
+        service,
+    }
+}
+
+fn read_jwks(path: &Path) -> anyhow::Result<JwkSet> {
+    let jwks: JwkSet = serde_json::from_slice(&files::read(path, JWKS_BYTES_MAX)?)?;
+    ensure!(!jwks.keys.is_empty(), "it holds no key");
+    Ok(jwks)
+}
+
+/// Runs until a signal asks for the end.
+///
+/// # Errors
+/// When something cannot be opened or bound; afterwards failures are handled where they happen.
+pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
+    let Prepared {
+        config,
+        name,
+        keys,
+        service,
+    } = prepared;
+    // First, so that a signal during the start is answered by a stop and not by a death.
+    let mut shutdown = Shutdown::on_signals().context("handle signals")?;
+    let health = runtime::admin::start(config.admin_listen)?;
+    let capacity = descriptors::client_capacity();
+    let sockets_max = usize::try_from(config.sockets_max)?.min(capacity.saturating_sub(HTTP_CONNECTIONS));
+    if config.allow_origins.is_empty() {
+        tracing::warn!("no --allow-origin is given: pages in browsers cannot play here");
+    }
+    let backoffice = HttpBackoffice::new(&config.api_internal, name.clone(), &service)?;
+    let server = GameServer::new(
+        settings(&config, sockets_max)?,
+        keys,
+        Arc::new(backoffice),
+        Arc::new(MemoryLog::default()),
+    );
+
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("listen on {} (--listen)", config.listen))?;
+    let bound = listener.local_addr().context("read the bound address")?;
+    let options = Options {
+        connections_max: sockets_max + HTTP_CONNECTIONS,
+        tls: None,
+        drain: DRAIN,
+    };
+    // Under /game as well: a gateway need not strip the prefix, and a client reaches one server directly by the same paths.
+    let router = Router::new()
+        .nest("/game", server.router())
+        .merge(server.router());
+    let served = tokio::spawn(runtime::http::serve(listener, router, options, shutdown.clone()));
+    health.set_ready(true);
+    tracing::info!(name, %bound, api = config.api_internal, "listening");
+
+    shutdown.asked().await;
+    health.set_ready(false);
+    server.shutdown().await;
+    served.await.context("the listener")?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn settings(config: &Config, sockets_max: usize) -> anyhow::Result<game_server::Config> {
+    let defaults = game_server::Config::default();
+    Ok(game_server::Config {
+        sockets_max,
+        // A small limit (tests, tiny machines) must leave most places to new players.
+        sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),
+        games_max: usize::try_from(config.games_max)?,
+        allowed_origins: config.allow_origins.clone(),
+        ..defaults
+    })
+}

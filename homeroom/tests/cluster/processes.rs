@@ -1,0 +1,253 @@
+//! Starting the real binaries with files of their own, and waiting for what they say.
+
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::client::Http;
+
+/// How long a test waits for a state that must come: back-off of results and a busy machine included.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a state is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Says that cargo has just built the binaries of all packages, as a run over the whole workspace does (`./test`).
+const BUILT: &str = "HOMEROOM_TEST_BINARIES_BUILT";
+
+/// Folder of the binaries. `cargo test -p homeroom` builds only this package's, so the others are built here.
+static BINARIES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let own = Path::new(env!("CARGO_BIN_EXE_homeroom"));
+    let folder = own.parent().unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a switch of this test, not configuration of a process"
+    )]
+    if std::env::var_os(BUILT).is_some() {
+        return folder.to_owned();
+    }
+    let mut build = Command::new(env!("CARGO"));
+    // All targets, so that features and with them compiled crates are those of a test run.
+    build.args(["build", "--quiet", "--locked", "--all-targets"]);
+    build.args([
+        "--package",
+        "homeroom",
+        "--package",
+        "game-server",
+        "--package",
+        "api",
+    ]);
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    let built = build
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(built.success(), "the binaries cannot be built");
+    folder.to_owned()
+});
+
+/// Waits until `look` finds something.
+pub(crate) async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    let waiting = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting)
+        .await
+        .unwrap_or_else(|_| panic!("{what} never came"))
+}
+
+/// A folder with the secrets and the database that the processes share.
+pub(crate) struct Cluster {
+    folder: TempDir,
+}
+
+/// A running API.
+pub(crate) struct Api {
+    pub(crate) process: Process,
+    pub(crate) public: Http,
+    pub(crate) internal: Http,
+    pub(crate) admin: Http,
+}
+
+/// A running game server.
+pub(crate) struct Game {
+    pub(crate) process: Process,
+    pub(crate) public: Http,
+    pub(crate) admin: Http,
+}
+
+impl Cluster {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, secret) in [
+            ("service", "0123456789abcdef0123456789abcdef"),
+            ("other-service", "fedcba9876543210fedcba9876543210"),
+            ("resume", "a secret of the tests, 32 bytes or more"),
+        ] {
+            std::fs::write(folder.path().join(name), secret).unwrap();
+        }
+        Self { folder }
+    }
+
+    /// Starts an API; in the place of `before`, if there was one.
+    pub(crate) async fn api(&self, before: Option<&Api>) -> Api {
+        let internal = before.map_or("127.0.0.1:0".to_owned(), |api| api.internal.0.to_string());
+        let process = self.start(
+            "api",
+            if before.is_some() { "api-again" } else { "api" },
+            &[
+                "serve",
+                "--listen=127.0.0.1:0",
+                &format!("--internal-listen={internal}"),
+                "--admin-listen=127.0.0.1:0",
+                "--database=sqlite:api.db",
+                "--keys-file=keys.json",
+                "--jwks-out=jwks.json",
+                "--service-token-file=service",
+                "--log-format=json",
+            ],
+        );
+        let admin = address(&process.said("admin listener").await, "bound");
+        let listening = process.said("listening").await;
+        Api {
+            public: address(&listening, "bound"),
+            internal: address(&listening, "internal"),
+            admin,
+            process,
+        }
+    }
+
+    /// Starts a game server; the API has written its public keys by then.
+    pub(crate) async fn game(&self, name: &str, api: &Http) -> Game {
+        self.game_with_secret(name, api, "service").await
+    }
+
+    pub(crate) async fn game_with_secret(&self, name: &str, api: &Http, secret: &str) -> Game {
+        let process = self.start(
+            "game-server",
+            name,
+            &[
+                "--listen=127.0.0.1:0",
+                "--admin-listen=127.0.0.1:0",
+                &format!("--name={name}"),
+                &format!("--api-internal=http://{}", api.0),
+                &format!("--service-token-file={secret}"),
+                "--jwks-file=jwks.json",
+                "--resume-secret-file=resume",
+                "--log-format=json",
+            ],
+        );
+        let admin = address(&process.said("admin listener").await, "bound");
+        let public = address(&process.said("listening").await, "bound");
+        Game {
+            process,
+            public,
+            admin,
+        }
+    }
+
+    fn start(&self, binary: &str, name: &str, arguments: &[&str]) -> Process {
+        let log = self.folder.path().join(format!("{name}.log"));
+        let child = Command::new(BINARIES.join(binary))
+            .env_clear()
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        Process {
+            child: Mutex::new(child),
+            log,
+        }
+    }
+}
+
+impl Game {
+    /// Waits until a metric fits.
+    pub(crate) async fn until_metric(&self, name: &str, fits: fn(u64) -> bool) {
+        until(name, async || {
+            let (_, page) = self.admin.get_text("/metrics").await?;
+            let line = page.lines().find(|line| line.starts_with(&format!("{name} ")))?;
+            let value: u64 = line.rsplit(' ').next()?.parse().ok()?;
+            fits(value).then_some(())
+        })
+        .await;
+    }
+}
+
+fn address(event: &Value, field: &str) -> Http {
+    let address: SocketAddr = event["fields"][field].as_str().unwrap().parse().unwrap();
+    Http(address)
+}
+
+/// A process with its log; killed when a test ends early.
+pub(crate) struct Process {
+    child: Mutex<Child>,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Waits until the process has logged this, and returns the event.
+    pub(crate) async fn said(&self, message: &str) -> Value {
+        let found = async || {
+            let log = std::fs::read_to_string(&self.log).unwrap();
+            assert!(
+                log.contains(message) || self.child.lock().unwrap().try_wait().unwrap().is_none(),
+                "ended without {message:?}:\n{log}"
+            );
+            // The last line may be half written.
+            log.lines()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+                .find(|event| event["fields"]["message"] == message)
+        };
+        until(message, found).await
+    }
+
+    /// SIGTERM.
+    pub(crate) fn ask_to_stop(&self) {
+        let pid = self.child.lock().unwrap().id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for an end with exit code 0 and in order.
+    pub(crate) async fn ended_well(&self) {
+        let status = until("the end", async || self.child.lock().unwrap().try_wait().unwrap()).await;
+        assert_eq!(status.code(), Some(0));
+        self.said("stopped").await;
+        let log = std::fs::read_to_string(&self.log).unwrap();
+        assert!(!log.contains("\"level\":\"ERROR\""), "{log}");
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&self) {
+        let mut child = self.child.lock().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail when it has ended already.
+        if let Ok(child) = self.child.get_mut() {
+            let _killed = child.kill();
+            let _reaped = child.wait();
+        }
+    }
+}
