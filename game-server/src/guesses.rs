@@ -5,14 +5,16 @@
 //! games live, the rate of one network finds one in about a day.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
+
+use crate::server::Shared;
 
 /// Wrong codes of one network before it is refused. A school of 2,000 behind one address has 100 typing errors when everybody
 /// joins at once, and 2,000 phones that come back to games that a restart has ended.
@@ -30,30 +32,33 @@ const NETWORKS_MAX: usize = 4_096;
 
 /// Where a client comes from: one IPv4 address, behind which a whole school may be, or the IPv6 network that one customer
 /// gets at most (48 bits), of which a script could use every address.
+///
+/// None where clients cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Network(IpAddr);
+pub(crate) struct Network(Option<IpAddr>);
 
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
+        Self(Some(match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => {
                 let [a, b, c, ..] = address.segments();
                 IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0))
             }
-        })
+        }))
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Network {
+impl FromRequestParts<Arc<Shared>> for Network {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        // Requests from inside the process have no peer and are one network.
-        Ok(peer
-            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
-            .into())
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Self::Rejection> {
+        // A request from inside the process has no peer.
+        let peer = parts
+            .extensions
+            .get::<ConnectInfo<SocketAddr>>()
+            .filter(|_| shared.config.peers_are_clients);
+        Ok(peer.map_or(Self(None), |peer| peer.0.ip().into()))
     }
 }
 
@@ -64,7 +69,7 @@ pub(crate) struct Guesses(Mutex<Books>);
 #[derive(Debug)]
 struct Books {
     /// When everything that a network tried will be forgiven.
-    networks: HashMap<Network, Instant>,
+    networks: HashMap<IpAddr, Instant>,
     /// The same for all together.
     all: Instant,
 }
@@ -81,20 +86,24 @@ impl Guesses {
     pub(crate) fn is_refused(&self, network: Network) -> bool {
         let now = Instant::now();
         let books = self.lock();
-        let max = if unforgiven(books.all, now, ALL_FORGIVEN) < ALL_MAX {
-            NETWORK_MAX
-        } else {
-            NETWORK_MAX_UNDER_ATTACK
+        let all_spent = unforgiven(books.all, now, ALL_FORGIVEN) >= ALL_MAX;
+        let refused = match network.0 {
+            None => all_spent,
+            Some(address) => {
+                let max = if all_spent {
+                    NETWORK_MAX_UNDER_ATTACK
+                } else {
+                    NETWORK_MAX
+                };
+                let until = books.networks.get(&address);
+                until.is_some_and(|until| unforgiven(*until, now, NETWORK_FORGIVEN) >= max)
+            }
         };
-        let tried = books
-            .networks
-            .get(&network)
-            .map_or(0, |until| unforgiven(*until, now, NETWORK_FORGIVEN));
         drop(books);
-        if tried >= max {
+        if refused {
             metrics::inc(Counter::GameCodeGuessesRefusedTotal);
         }
-        tried >= max
+        refused
     }
 
     /// Counts a code that leads nowhere.
@@ -103,13 +112,14 @@ impl Guesses {
         let mut books = self.lock();
         let end = now + ALL_FORGIVEN * ALL_MAX;
         books.all = (books.all.max(now) + ALL_FORGIVEN).min(end);
-        if books.networks.len() >= NETWORKS_MAX && !books.networks.contains_key(&network) {
+        let Some(address) = network.0 else { return };
+        if books.networks.len() >= NETWORKS_MAX && !books.networks.contains_key(&address) {
             books.networks.retain(|_, until| *until > now);
             if books.networks.len() >= NETWORKS_MAX {
                 return;
             }
         }
-        let until = books.networks.entry(network).or_insert(now);
+        let until = books.networks.entry(address).or_insert(now);
         *until = (*until).max(now) + NETWORK_FORGIVEN;
     }
 
@@ -127,6 +137,8 @@ fn unforgiven(until: Instant, now: Instant, forgiven: Duration) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     fn network(text: &str) -> Network {
@@ -171,6 +183,14 @@ mod tests {
         );
         tokio::time::advance(ALL_FORGIVEN * ALL_MAX).await;
         assert!(!guesses.is_refused(network("192.0.2.1")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_cannot_be_told_apart_share_what_all_have() {
+        let guesses = Guesses::new();
+        assert_eq!(try_until_refused(&guesses, Network(None)), ALL_MAX);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(try_until_refused(&guesses, Network(None)), 100);
     }
 
     #[tokio::test(start_paused = true)]

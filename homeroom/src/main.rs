@@ -8,7 +8,6 @@ mod backoffice;
 mod config;
 mod data_dir;
 mod demo;
-mod places;
 mod product;
 mod start;
 

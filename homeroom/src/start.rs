@@ -15,7 +15,6 @@ use crate::addresses::{self, Addresses};
 use crate::config::{Config, Origins};
 use crate::data_dir::DataDir;
 use crate::demo::Demo;
-use crate::places::{self, CLIENTS_MIN, Places};
 use crate::product::Product;
 
 /// How long requests in flight may go on once clients have been told.
@@ -26,7 +25,7 @@ pub(crate) struct Prepared {
     config: Config,
     origins: Origins,
     tls: Option<TlsAcceptor>,
-    places: Places,
+    places: descriptors::Places,
     data: DataDir,
 }
 
@@ -40,7 +39,8 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
     };
-    let places = places_for(&config);
+    let asked = usize::try_from(config.sockets_max).unwrap_or(usize::MAX);
+    let places = descriptors::places(asked).unwrap_or_else(|error| refuse(error));
     let data = if config.demo {
         fresh_demo_data(&config.data_dir)
     } else {
@@ -54,26 +54,6 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         places,
         data,
     }
-}
-
-/// Raises the descriptor limit and shares out what it allows.
-fn places_for(config: &Config) -> Places {
-    let capacity = descriptors::client_capacity();
-    let asked = usize::try_from(config.sockets_max).unwrap_or(usize::MAX);
-    let Some(places) = places::share(asked, capacity) else {
-        refuse(format!(
-            "this process may open too few files and connections; raise its limit to {} or more (ulimit -n)",
-            descriptors::RESERVE.saturating_add(CLIENTS_MIN)
-        ))
-    };
-    if places.sockets < asked {
-        tracing::warn!(
-            asked,
-            sockets = places.sockets,
-            "the limit on open files allows fewer sockets than --sockets-max"
-        );
-    }
-    places
 }
 
 /// The demo's own corner of the data folder, emptied: each demo starts afresh and touches nobody's data.

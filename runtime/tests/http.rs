@@ -2,10 +2,6 @@
 //! and a stop that lets requests finish.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the server under test is our own and ends its answers"
-)]
 
 use std::net::SocketAddr;
 use std::sync::Arc;

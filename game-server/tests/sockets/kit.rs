@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::{Extension, Router};
 use futures_util::{SinkExt, StreamExt};
 use game_server::{
     Backoffice, BackofficeError, BackofficeFuture, Config, GameLog, GameServer, Keys, MemoryLog, PlanGrant,
@@ -63,7 +65,7 @@ impl Stage {
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener: TcpListener = socket.listen(1024).unwrap();
         let address = listener.local_addr().unwrap();
-        let router = server.router();
+        let router = from_one_client(&server);
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self {
             server,
@@ -114,7 +116,7 @@ impl Stage {
     }
 
     pub(crate) async fn call(&self, request: Request<Body>) -> (StatusCode, Value) {
-        let response = self.server.router().oneshot(request).await.unwrap();
+        let response = from_one_client(&self.server).oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         if matches!(
             parts.status,
@@ -150,7 +152,7 @@ impl Stage {
     /// A connection without the kernel: a paused clock runs ahead of frames that the kernel holds.
     fn pipe(&self) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        let router = self.server.router();
+        let router = from_one_client(&self.server);
         tokio::spawn(async move {
             let service = hyper_util::service::TowerToHyperService::new(router);
             let connection = hyper::server::conn::http1::Builder::new()
@@ -241,6 +243,12 @@ impl Stage {
             .unwrap()[0]
             .clone()
     }
+}
+
+/// The server's routes, all requests of which come from one address.
+fn from_one_client(server: &GameServer) -> Router {
+    let peer: SocketAddr = "192.0.2.1:50000".parse().unwrap();
+    server.router().layer(Extension(ConnectInfo(peer)))
 }
 
 /// What a client's bytes travel through.
