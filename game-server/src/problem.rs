@@ -107,6 +107,25 @@ impl Refusal {
         )
     }
 
+    /// A game that the log holds and this server cannot read.
+    pub(crate) fn game_lost() -> Self {
+        Self::new(
+            StatusCode::GONE,
+            "game-lost",
+            "Gone",
+            "This game could not be brought back after the server failed. Start a new one.",
+        )
+    }
+
+    pub(crate) fn journal_unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "journal-unavailable",
+            "Temporarily unavailable",
+            "The game could not be saved right now. Try again in a moment.",
+        )
+    }
+
     pub(crate) fn server_full() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -83,7 +83,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     }
     let backoffice = HttpBackoffice::new(&config.api_internal, name.clone(), &service)?;
     let server = GameServer::new(
-        settings(&config, places.sockets)?,
+        settings(&config, name.clone(), places.sockets)?,
         keys,
         Arc::new(backoffice),
         Arc::new(MemoryLog::default()),
@@ -114,9 +114,10 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn settings(config: &Config, sockets_max: usize) -> anyhow::Result<game_server::Config> {
+fn settings(config: &Config, server_name: String, sockets_max: usize) -> anyhow::Result<game_server::Config> {
     let defaults = game_server::Config::default();
     Ok(game_server::Config {
+        server_name,
         sockets_max,
         // A small limit (tests, tiny machines) must leave most places to new players.
         sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),

@@ -25,6 +25,7 @@ use crate::admission::SocketPermit;
 use crate::ambient;
 use crate::frames::player;
 use crate::guesses::Network;
+use crate::registry::Found;
 use crate::server::Shared;
 use outbox::Outbox;
 use pace::Pace;
@@ -113,13 +114,14 @@ pub(crate) async fn run(
         server,
     };
     // Each stage on the heap by itself, so that a socket that waits for ten minutes holds the memory of waiting only.
-    let closing = match session.server.registry.get(code) {
-        None if session.wary => Box::pin(session.turn_away()).await,
-        None => {
+    let closing = match session.server.registry.find(code) {
+        Found::Nothing | Found::Lost if session.wary => Box::pin(session.turn_away()).await,
+        Found::Nothing => {
             session.server.guesses.wrong(network);
             Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME)
         }
-        Some(game) => Box::pin(session.play(&game)).await,
+        Found::Lost => Closing::error(ErrorCode::GameLost, close::NO_SUCH_GAME),
+        Found::Game(game) => Box::pin(session.play(&game)).await,
     };
     Box::pin(session.finish(closing)).await;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use api::{Api, SqliteStore};
 use axum::Router;
-use game_server::{GameServer, MemoryLog};
+use game_server::{Durability, GameServer, Restoration, SqliteLog};
 
 use crate::backoffice::InProcess;
 use crate::config::Config;
@@ -19,16 +19,17 @@ const GAME: &str = "/game";
 /// The running parts.
 pub(crate) struct Product {
     game_server: GameServer,
+    games: SqliteLog,
     store: SqliteStore,
     router: Router,
 }
 
 impl Product {
-    /// Opens the store in `data` and puts the parts together. `origins` may open WebSockets; `https` says whether people
+    /// Opens the stores in `data`, brings the games back that were being played, and puts the parts together. `origins` may open WebSockets; `https` says whether people
     /// reach the product by HTTPS; `sockets_max` is what the process has room for.
     ///
     /// # Errors
-    /// When the store or the keys cannot be opened.
+    /// When a store or the keys cannot be opened.
     pub(crate) async fn open(
         config: &Config,
         data: &DataDir,
@@ -61,7 +62,13 @@ impl Product {
             ..defaults
         };
         let backoffice = Arc::new(InProcess(api.clone()));
-        let game_server = GameServer::new(game_config, game_keys, backoffice, Arc::new(MemoryLog::default()));
+        // A power cut may cost a game its last second or so; results, which are in the other file, it never costs.
+        let games = SqliteLog::open(&data.path().join("games.db"), Durability::Process)
+            .await
+            .context("open the games")?;
+        let log = Arc::new(games.clone());
+        let game_server = GameServer::new(game_config, game_keys, backoffice, log);
+        bring_back(&game_server).await?;
 
         let router = Router::new()
             .nest(GAME, game_server.router())
@@ -69,6 +76,7 @@ impl Product {
             .merge(api::web_router());
         Ok(Self {
             game_server,
+            games,
             store,
             router,
         })
@@ -79,9 +87,23 @@ impl Product {
         self.router.clone()
     }
 
-    /// Tells every client, saves what is to be saved, closes the store.
+    /// Saves every game, tells every client, saves results, closes the stores.
     pub(crate) async fn close(self) {
         self.game_server.shutdown().await;
+        self.games.close().await;
         self.store.close().await;
     }
+}
+
+/// Takes up the games of the process before this one, however it ended; the folder's lock says that it is gone.
+async fn bring_back(game_server: &GameServer) -> anyhow::Result<()> {
+    let Restoration {
+        restored,
+        unreadable,
+        left,
+    } = game_server.restore().await.context("bring the games back")?;
+    if restored + unreadable + left > 0 {
+        tracing::info!(restored, unreadable, left, "games of the last run");
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use protocol::rest::StatusResponse;
 use super::game_key::GameKey;
 use crate::guesses::Network;
 use crate::problem::Refusal;
+use crate::registry::Found;
 use crate::server::Shared;
 
 pub(super) async fn status(
@@ -21,9 +22,13 @@ pub(super) async fn status(
     if shared.guesses.is_refused(network) {
         return Err(Refusal::too_many_wrong_codes());
     }
-    let Some(game) = shared.registry.get(code) else {
-        shared.guesses.wrong(network);
-        return Err(Refusal::no_such_game());
+    let game = match shared.registry.find(code) {
+        Found::Game(game) => game,
+        Found::Lost => return Err(Refusal::game_lost()),
+        Found::Nothing => {
+            shared.guesses.wrong(network);
+            return Err(Refusal::no_such_game());
+        }
     };
     let shown = game.shown();
     // A game that is over has nothing to join, so a full server is no news to its players.

@@ -9,5 +9,6 @@ mod kit;
 mod lifetime;
 mod limits;
 mod refusals;
+mod restoring;
 mod saving;
 mod whole_game;
