@@ -79,6 +79,8 @@ pub(crate) enum Refusal {
     DifferentResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
+    #[error("The server's disk is full, so nothing new can be stored. Tell whoever runs it.")]
+    StorageFull(#[source] Fault),
     #[error("Something went wrong on our side. Try again in a moment.")]
     Internal(#[source] Fault),
 }
@@ -165,6 +167,7 @@ impl Refusal {
                 "temporary-reduced-capacity",
                 "Busy",
             ),
+            Self::StorageFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "storage-full", "Disk full"),
             Self::Internal(_) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal-error",
@@ -213,6 +216,7 @@ impl Refusal {
             | Self::Import(_)
             | Self::UnknownTeacher
             | Self::DifferentResult
+            | Self::StorageFull(_)
             | Self::Internal(_) => {}
         }
     }
@@ -222,6 +226,7 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
+            StoreError::Full(_) => Self::StorageFull(error.into()),
             StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Corrupt { .. } => {
                 Self::internal(error)
             }
@@ -232,7 +237,7 @@ impl From<StoreError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, code, title) = self.kind();
-        if let Self::Internal(fault) = &self {
+        if let Self::Internal(fault) | Self::StorageFull(fault) = &self {
             // The one place where a fault is logged; the client gets no detail of it.
             tracing::error!(error = fault.as_ref(), "request failed");
         }

@@ -19,6 +19,9 @@ pub struct Config {
     /// Origins whose pages may open a socket, exactly as a browser sends them (`https://quiz.example`). A request without
     /// an `Origin` header comes from no browser and is allowed. Default: none.
     pub allowed_origins: Vec<String>,
+    /// Whether a connection's peer is the client itself, so that wrong codes are counted by network. Behind a proxy all clients
+    /// have its address: they are only counted together. Default: yes.
+    pub peers_are_clients: bool,
     /// A lobby without a host for this long is ended. Default 30 min: a teacher who prepares in the break before.
     pub lobby_without_host: Duration,
     /// A game in play without a host for this long is ended. Default 15 min: a laptop that restarts for an update.
@@ -50,6 +53,7 @@ impl Default for Config {
             sockets_reserve: 1_000,
             games_max: 2_000,
             allowed_origins: Vec::new(),
+            peers_are_clients: true,
             lobby_without_host: Duration::from_secs(30 * 60),
             play_without_host: Duration::from_secs(15 * 60),
             total: Duration::from_secs(6 * 60 * 60),

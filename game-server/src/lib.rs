@@ -11,6 +11,7 @@ mod config;
 mod convert;
 mod facts;
 mod frames;
+mod guesses;
 mod http;
 mod journal;
 mod opening;

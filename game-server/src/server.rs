@@ -11,6 +11,7 @@ use crate::actor::Surroundings;
 use crate::admission::Admission;
 use crate::backoffice::Backoffice;
 use crate::config::Config;
+use crate::guesses::Guesses;
 use crate::http;
 use crate::journal::{GameLog, LogError, ServerId};
 use crate::opening::{self, Restoration};
@@ -45,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) backoffice: Arc<dyn Backoffice>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
+    pub(crate) guesses: Guesses,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
@@ -58,6 +60,7 @@ impl GameServer {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
+            guesses: Guesses::new(),
             results: ResultSaver::new(Arc::clone(&backoffice)),
             stopping: watch::Sender::new(false),
             id: ServerId {

@@ -49,6 +49,8 @@ impl Product {
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
 
+        // HTTPS that is not ours is a proxy's, whose address all clients have then.
+        let behind_proxy = https && config.tls_cert.is_none();
         let defaults = game_server::Config::default();
         let game_config = game_server::Config {
             sockets_max,
@@ -56,6 +58,7 @@ impl Product {
             sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),
             games_max: usize::try_from(config.games_max)?,
             allowed_origins: origins,
+            peers_are_clients: !behind_proxy,
             ..defaults
         };
         let backoffice = Arc::new(InProcess(api.clone()));

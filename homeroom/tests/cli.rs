@@ -57,6 +57,25 @@ fn bad_configuration_is_refused_in_one_line() {
 }
 
 #[test]
+fn too_few_descriptors_are_said_before_a_class_finds_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""])
+        .args([
+            env!("CARGO_BIN_EXE_homeroom"),
+            "--listen",
+            "127.0.0.1:0",
+            "--data-dir",
+        ])
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(refused(&output).contains("ulimit -n"));
+    assert!(!data.exists());
+}
+
+#[test]
 fn environment_counts_as_flags_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));

@@ -49,6 +49,7 @@ table!(
         ConnectionsRefusedTotal = "homeroom_http_connections_refused_total" "Client connections refused because the process holds as many as it may.";
         TlsHandshakesFailedTotal = "homeroom_http_tls_handshakes_failed_total" "TLS handshakes that failed or took too long.";
         GameSocketsRefusedTotal = "homeroom_game_sockets_refused_total" "Game sockets refused because the server holds as many as it may.";
+        GameCodeGuessesRefusedTotal = "homeroom_game_code_guesses_refused_total" "Look-ups of a game's code refused because their network tried too many wrong ones.";
         GamePlayersJoinedTotal = "homeroom_game_players_joined_total" "Players who joined a game.";
         GameJoinsRefusedTotal = "homeroom_game_joins_refused_total" "Joins that a game refused.";
         GameAnswersAcceptedTotal = "homeroom_game_answers_accepted_total" "Answers accepted.";

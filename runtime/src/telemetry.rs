@@ -13,6 +13,9 @@ pub enum LogFormat {
     Json,
 }
 
+/// At `trace`, the WebSocket library writes every frame, tokens of teachers and players included.
+const QUIET: [&str; 2] = ["tungstenite=debug", "tokio_tungstenite=debug"];
+
 /// Starts logging. `filter` has the syntax of `tracing_subscriber::EnvFilter`, for example `info,game_server=debug`. A
 /// second call in the same process (tests) changes nothing.
 ///
@@ -21,6 +24,10 @@ pub enum LogFormat {
 pub fn init(format: LogFormat, filter: &str) -> Result<(), String> {
     let filter =
         EnvFilter::try_new(filter).map_err(|e| format!("the log filter {filter:?} cannot be read: {e}"))?;
+    let filter = QUIET
+        .iter()
+        .filter_map(|directive| directive.parse().ok())
+        .fold(filter, EnvFilter::add_directive);
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_span_events(FmtSpan::NONE)

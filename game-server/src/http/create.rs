@@ -23,12 +23,14 @@ use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
 use crate::opening::{self, Opened};
 use crate::problem::Refusal;
-use crate::registry::{Begun, Found};
+use crate::registry::Begun;
 use crate::server::Shared;
 
 /// Largest body. The largest quiz takes 0.8 MB in a script of one byte a character and a third more when it is signed; in a script
 /// of two bytes twice that.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+/// Time to send it: the largest one on a line of 0.5 Mbit/s.
+const BODY_READ_MAX: Duration = Duration::from_secs(60);
 /// Longest wait for another create with the same key or code.
 const HOLD_MAX: Duration = Duration::from_secs(5);
 /// Characters of a client's key.
@@ -50,9 +52,7 @@ pub(super) async fn create(
     if !shared.registry.has_room() {
         return Err(Refusal::server_full());
     }
-    if !matches!(shared.registry.find(code), Found::Nothing) {
-        return Err(code_taken());
-    }
+    // Whether the code is free is told last, to who has a game to start: codes cannot be tried for nothing.
     let CreateGameRequest { quiz, key, settings } = request;
     let granted = grant(&shared, &teacher, quiz).await?;
     let quiz = playable(&granted.quiz)?;
@@ -142,7 +142,10 @@ fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, R
 }
 
 async fn read(request: Request) -> Result<CreateGameRequest, Refusal> {
-    let body = Bytes::from_request(request, &()).await.map_err(|rejection| {
+    let body = tokio::time::timeout(BODY_READ_MAX, Bytes::from_request(request, &()))
+        .await
+        .map_err(|_elapsed| Refusal::body_timeout())?;
+    let body = body.map_err(|rejection| {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,

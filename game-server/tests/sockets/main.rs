@@ -4,6 +4,7 @@
 
 mod comings;
 mod creating;
+mod hostile;
 mod kit;
 mod lifetime;
 mod limits;
