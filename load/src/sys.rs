@@ -6,6 +6,7 @@ pub mod hardware;
 pub mod limits;
 pub mod process;
 pub mod signals;
+pub mod strangers;
 
 /// An index from a 32-bit number; every machine this runs on has at least 32-bit addresses.
 #[must_use]

@@ -83,6 +83,10 @@ pub struct Machine {
     pub ticks: u64,
     /// Ticks of it that the hypervisor gave to somebody else.
     pub stolen_ticks: u64,
+    /// Ticks of the cores that the generator may use.
+    pub core_ticks: u64,
+    /// Ticks of them that went to programs that do not belong to a run.
+    pub stranger_ticks: u64,
     /// What could not be read.
     pub unread: Vec<String>,
 }
@@ -222,6 +226,10 @@ impl Machine {
                 format!("the generator waited for a core {share:.0} % of the time it wanted one, {wait_ms:.2} ms a turn; over {limit} %")
             });
         }
+        let strangers = real(self.stranger_ticks) / real(self.core_ticks.max(1)) * 100.0;
+        found.limit(strangers, limits::STRANGERS_PERCENT, |limit| {
+            format!("programs that are no part of this run took {strangers:.0} % of the generator's cores, over {limit} %")
+        });
         let throttled = "periods in which a CPU limit held the generator back";
         found.count(Word::Invalid, self.throttled_periods, throttled);
         if let Some(limit) = self.limit_cores.filter(|&limit| limit < real(self.cores.max(1))) {

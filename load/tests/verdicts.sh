@@ -80,7 +80,7 @@ spin() {
     kill "$spinner"
     wait "$spinner" 2>/dev/null || true
     spinner=''
-    expect spinner '\(waited for a core\|was late\|woken late\)'
+    expect spinner 'programs that are no part of this run'
 }
 
 # A twentieth of a core at most, by a control group of the generator's own.

@@ -221,6 +221,7 @@ fn write_generators(f: &mut fmt::Formatter<'_>, record: &Record) -> fmt::Result 
         "late p99 ms",
         "woken late p99 ms",
         "waited for a core %",
+        "strangers on its cores %",
         "throttled",
         "stolen %",
         "kernel stamps %",
@@ -232,6 +233,7 @@ fn write_generators(f: &mut fmt::Formatter<'_>, record: &Record) -> fmt::Result 
             number(own.lateness.percentile_ms(99.0)),
             number(machine.wake.percentile_ms(99.0)),
             number(machine.waiting_share() * 100.0),
+            number(real(machine.stranger_ticks) / real(machine.core_ticks.max(1)) * 100.0),
             machine.throttled_periods.to_string(),
             number(real(machine.stolen_ticks) / real(machine.ticks.max(1)) * 100.0),
             own.stamped_share()

@@ -8,13 +8,17 @@ pub(super) const LATE_P99_MS: (f64, f64) = (5.0, 25.0);
 /// spinning thread is 3 to 4.
 pub(super) const WAKE_P99_MS: (f64, f64) = (5.0, 25.0);
 
-/// Share of the time the generator's busiest thread wanted a core and had none, in percent. Beside servers on the same two
-/// cores it is up to 60; a spinning thread on the generator's core makes it 85 and more.
-pub(super) const WAITING_PERCENT: (f64, f64) = (50.0, 70.0);
+/// Share of the time the generator's busiest thread wanted a core and had none, in percent. On two cores with its servers
+/// beside it 40 to 65.
+pub(super) const WAITING_PERCENT: (f64, f64) = (50.0, 75.0);
 
 /// Below this mean wait per turn, in milliseconds, that share says nothing: turns of a few microseconds wait as long as
-/// they run on any machine that does something else as well. A spinning thread on the same core makes it 0.5 to 2.
-pub(super) const WAIT_PER_TURN_MS_MIN: f64 = 0.2;
+/// they run on any machine that does something else as well. Quiet, it is 0.05 to 0.15.
+pub(super) const WAIT_PER_TURN_MS_MIN: f64 = 0.3;
+
+/// Time of the generator's cores that went to programs which are no part of a run, in percent. Even where the scheduler
+/// lets the generator in front, caches and clock speed are no longer its own; one of two cores is half.
+pub(super) const STRANGERS_PERCENT: (f64, f64) = (10.0, 40.0);
 
 /// Time that the hypervisor took from the machine, in percent.
 pub(super) const STOLEN_PERCENT: (f64, f64) = (1.0, 5.0);

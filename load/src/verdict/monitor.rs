@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::Machine;
 use crate::measure::Micros;
 use crate::report::{Resources, Sample};
+use crate::sys::strangers::{CoreTicks, Ours};
 use crate::sys::{clock, cpu, process};
 
 /// How often the thread asks to be woken, in milliseconds: 50 times a second cost 0.1 % of a core.
@@ -24,8 +25,17 @@ pub type Processes = Arc<dyn Fn() -> Vec<(String, u32)> + Send + Sync>;
 #[derive(Debug)]
 pub struct Monitor {
     before: cpu::Counters,
+    cores: Option<CoreTicks>,
     stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<(Micros, Resources)>>,
+    thread: Option<JoinHandle<Watched>>,
+}
+
+/// What the thread saw.
+#[derive(Debug, Default)]
+struct Watched {
+    wake: Micros,
+    resources: Resources,
+    ours: Ours,
 }
 
 impl Monitor {
@@ -36,28 +46,31 @@ impl Monitor {
     pub fn start(segment: u32, processes: Processes) -> io::Result<Self> {
         let (stop, stopped) = mpsc::sync_channel(1);
         let own = format!("{OWN_NAME} {segment}");
+        let cores = CoreTicks::read();
+        let mut watched = Watched::default();
+        watched.ours.look(true);
         let thread = std::thread::Builder::new()
             .name("monitor".to_owned())
             .spawn(move || {
-                let (mut wake, mut resources) = (Micros::default(), Resources::default());
                 let mut sampled_s = 0;
                 loop {
                     let due = clock::now().plus_ms(WAKE_EVERY_MS);
                     match stopped.recv_timeout(Duration::from_millis(WAKE_EVERY_MS)) {
-                        Err(RecvTimeoutError::Timeout) => wake.record(clock::now().since(due)),
+                        Err(RecvTimeoutError::Timeout) => watched.wake.record(clock::now().since(due)),
                         Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                     }
                     let unix_s = clock::unix_ms() / 1_000;
                     if unix_s != sampled_s {
                         sampled_s = unix_s;
-                        sample(&mut resources, unix_s, &own, &processes);
+                        watched.sample(unix_s, &own, &processes);
                     }
                 }
-                sample(&mut resources, clock::unix_ms() / 1_000, &own, &processes);
-                (wake, resources)
+                watched.sample(clock::unix_ms() / 1_000, &own, &processes);
+                watched
             })?;
         Ok(Self {
             before: cpu::Counters::read(),
+            cores,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -67,7 +80,22 @@ impl Monitor {
     #[must_use]
     pub fn finish(mut self) -> (Machine, Resources) {
         let after = cpu::Counters::read();
-        let (wake, resources) = self.join().unwrap_or_default();
+        let cores = self.cores.zip(CoreTicks::read());
+        let Watched {
+            wake,
+            resources,
+            ours,
+        } = self.join().unwrap_or_default();
+        let (all, busy) = cores.map_or((0, 0), |(then, now)| {
+            (
+                now.all.saturating_sub(then.all),
+                now.busy.saturating_sub(then.busy),
+            )
+        });
+        let mut unread = after.unread.clone();
+        if cores.is_none() {
+            unread.push("the cores' time (/proc/stat)".to_owned());
+        }
         let busiest = after.busiest_since(&self.before);
         let machine = Machine {
             wake,
@@ -81,12 +109,14 @@ impl Monitor {
             cores: after.cores,
             ticks: after.ticks.saturating_sub(self.before.ticks),
             stolen_ticks: after.stolen_ticks.saturating_sub(self.before.stolen_ticks),
-            unread: after.unread,
+            core_ticks: all,
+            stranger_ticks: busy.saturating_sub(ours.ticks()),
+            unread,
         };
         (machine, resources)
     }
 
-    fn join(&mut self) -> Option<(Micros, Resources)> {
+    fn join(&mut self) -> Option<Watched> {
         self.stop = None;
         self.thread.take()?.join().ok()
     }
@@ -98,14 +128,16 @@ impl Drop for Monitor {
     }
 }
 
-fn sample(resources: &mut Resources, unix_s: u64, own: &str, processes: &Processes) {
-    let named = processes();
-    let all = std::iter::once((own.to_owned(), std::process::id())).chain(named);
-    for (name, pid) in all {
-        // A process that has just ended has no figures any more; the next second names its successor.
-        if let Ok(usage) = process::usage(pid) {
-            resources.enter(&name, unix_s, Sample::from(usage));
+impl Watched {
+    fn sample(&mut self, unix_s: u64, own: &str, processes: &Processes) {
+        let all = std::iter::once((own.to_owned(), std::process::id())).chain(processes());
+        for (name, pid) in all {
+            // A process that has just ended has no figures any more; the next second names its successor.
+            if let Ok(usage) = process::usage(pid) {
+                self.resources.enter(&name, unix_s, Sample::from(usage));
+            }
         }
+        self.ours.look(false);
     }
 }
 

@@ -66,6 +66,10 @@ fn what_spoils_a_run_is_named() {
     assert_invalid("woken late", |r| r.machine.wake = times(40_000));
     assert_invalid("CPU limit held", |r| r.machine.throttled_periods = 1);
     assert_invalid("0.50 cores", |r| r.machine.limit_cores = Some(0.5));
+    assert_invalid("took 90 % of the generator's cores", |r| {
+        r.machine.core_ticks = 1_000;
+        r.machine.stranger_ticks = 900;
+    });
     assert_invalid("hypervisor", |r| r.machine.stolen_ticks = 600);
     assert_invalid("restarts", |r| r.unexpected_restarts = 1);
     assert_invalid("waited for a core 80 %", |r| {
@@ -83,6 +87,10 @@ fn what_blurs_a_run_is_named() {
     assert_degraded("late", |r| r.own.lateness = times(8_000));
     assert_degraded("stamped only 50.0 %", |r| r.own.unstamped = 1_000);
     assert_degraded("1.50 cores", |r| r.machine.limit_cores = Some(1.5));
+    assert_degraded("took 20 %", |r| {
+        r.machine.core_ticks = 1_000;
+        r.machine.stranger_ticks = 200;
+    });
     assert_degraded("hypervisor", |r| r.machine.stolen_ticks = 120);
     assert_degraded("not watched", |r| r.machine.unread = vec!["steal".to_owned()]);
 }
