@@ -1,7 +1,7 @@
 //! Simulated clients: the socket, the WebSocket codec, players, hosts, and the one loop that drives them all.
 //!
 //! Footprint is the point: a player is a socket, a codec without a buffer and about a hundred bytes of state. All sockets
-//! share one read buffer and one thread; a second thread, the pacer, only says when something is due. What they do is
+//! share one read buffer and one thread, which a timer of the kernel wakes when something is due. What they do is
 //! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
 
 pub mod codec;
@@ -12,6 +12,7 @@ mod link;
 mod pacer;
 mod player;
 mod receive;
+mod targets;
 mod world;
 
 pub use engine::{Conn, Engine, EngineError, Role};
@@ -20,4 +21,5 @@ pub use http::{Http, HttpError, Response, Target, TargetError};
 pub use link::LinkError;
 pub use pacer::{Due, Task};
 pub use player::{Final, Player};
-pub use world::{Class, Click, Effects, Traffic, World};
+pub use targets::{GAME_PREFIX, STORE_PREFIX, Targets};
+pub use world::{Class, Click, Door, Effects, OnLoss, Traffic, World};

@@ -7,10 +7,13 @@
 
 pub mod cli;
 pub mod client;
+pub mod floor;
 pub mod measure;
+pub mod merge;
 pub mod plan;
 pub mod report;
 pub mod scenario;
 pub mod stack;
 pub mod sys;
+pub mod verdict;
 pub mod wire;

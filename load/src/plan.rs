@@ -6,13 +6,19 @@
 
 mod behaviour;
 mod draw;
+mod habits;
 mod names;
+mod placement;
 mod quiz;
+mod segment;
 
 pub use behaviour::{AnswerPlan, Pace, Plan};
 pub use draw::{Draw, Subject};
+pub use habits::{Habits, Mishap};
 pub use names::student_name;
+pub use placement::place;
 pub use quiz::{
     CHOICE_BYTES, CHOICES, QUESTIONS, STEM_BYTES, TIME_MS, reference_choice, reference_correct,
     reference_stem,
 };
+pub use segment::{SEGMENTS_MAX, Segment, SegmentError};

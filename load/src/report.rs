@@ -1,12 +1,25 @@
-//! Printing, judging and keeping the outcome of a run. Measuring is [`crate::measure`]'s.
+//! Printing, judging and keeping the outcome of a run. Measuring is [`crate::measure`]'s, merging [`crate::merge`]'s,
+//! whether the numbers may be believed [`crate::verdict`]'s.
 
 pub mod bars;
 mod check;
 mod console;
-mod results;
+mod figure;
+mod judgement;
+mod markdown;
+mod measured;
+mod outcome;
+mod record;
+mod resources;
 mod table;
 
 pub use check::{Check, CheckKind};
 pub use console::Console;
-pub use results::{Outcome, Results, SCHEMA_VERSION};
+pub use figure::Figure;
+pub use judgement::Judgement;
+pub use markdown::Report;
+pub use measured::{Cell, Measured, Threshold};
+pub use outcome::Outcome;
+pub use record::{FILE_NAME, PlanRecord, ReadError, Record, SCHEMA_VERSION, SegmentRecord};
+pub use resources::{Resources, Sample, Summary};
 pub use table::Table;

@@ -7,6 +7,10 @@ use crate::client::{EngineError, HttpError};
 
 pub mod bigroom;
 pub mod idle;
+pub mod kill;
+pub mod ramp;
+pub mod reconnect;
+mod school;
 mod setup;
 
 pub use setup::{Lobby, Teacher};
@@ -31,6 +35,9 @@ pub enum ScenarioError {
     /// All codes drawn are in use.
     #[error("{0} game codes in a row are in use")]
     NoCode(u32),
+    /// A process did not come back after it was killed.
+    #[error("{0}")]
+    Victim(String),
     /// The process to be measured cannot be read.
     #[error("process {pid} cannot be read")]
     Process {

@@ -1,167 +1,220 @@
-//! Starts the servers under test as children, waits until they answer, stops them.
+//! The servers under test: a topology of processes on this machine, started, watched and restarted as a cluster would.
+//! Each process has a [`service::Service`] of its own; which there are and how they find each other is decided here.
 
-use std::fs::{self, File};
+mod commands;
+mod probe;
+pub mod service;
+mod topology;
+mod victims;
+
+use std::fs;
 use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
-use nix::sys::signal::{self, Signal};
-use nix::unistd::Pid;
 use thiserror::Error;
 
-use crate::client::{Http, Target, TargetError};
+use crate::client::{Target, TargetError, Targets};
 use crate::sys::{clock, signals};
+use crate::verdict::monitor::Processes;
+pub use commands::Program;
+use service::Service;
+pub use service::{Cause, Restart};
+pub use topology::{Topology, TopologyError};
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
 const START_MS_MAX: u64 = 30_000;
-/// A server that was asked to stop is killed after this time, in milliseconds.
-const STOP_MS_MAX: u64 = 10_000;
-/// How often a child is looked at, in milliseconds.
+/// How often a start is looked at, in milliseconds.
 const LOOK_MS: u64 = 20;
-/// A code that no game has; asking for it shows that the game server is there.
-const PROBE: &str = "/game/status?g=222222";
 /// Lines of the log shown when a start fails.
 const LOG_LINES: usize = 15;
 
 /// Why there is no stack.
 #[derive(Debug, Error)]
 pub enum StackError {
-    /// The binary is missing.
-    #[error("{0} does not exist; build it with: cargo build --release -p homeroom")]
-    NoBinary(PathBuf),
+    /// A binary is missing.
+    #[error("{path} does not exist; build it with: cargo build --release -p {package}")]
+    NoBinary {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// The package that has it.
+        package: &'static str,
+    },
     /// Temporary directory, log, port or process could not be had.
     #[error("start failed")]
     Start(#[source] io::Error),
     /// The address is no target.
     #[error("address is no target")]
     Target(#[source] TargetError),
-    /// The server ended, or never answered.
-    #[error("the server did not come up; its last words:\n{0}")]
-    NotUp(String),
+    /// A server ended, or never answered.
+    #[error("{name} did not come up; its last words:\n{words}")]
+    NotUp {
+        /// Which.
+        name: String,
+        /// The end of its log.
+        words: String,
+    },
 }
 
-/// A running `homeroom` with a data directory of its own. Dropping it stops the process and removes the data.
+/// Running servers with a data directory of their own. Dropping it stops the processes and removes the data.
 #[derive(Debug)]
 pub struct Stack {
-    child: Child,
-    target: Target,
+    // In the order of starting, and stopped the other way round: game servers still save to an API when they stop.
+    services: Vec<Service>,
+    apis: Vec<Target>,
+    games: Vec<Target>,
     // Held for its drop.
     _data: tempfile::TempDir,
 }
 
-/// Where `homeroom` is when nobody says: beside this very binary.
-#[must_use]
-pub fn default_binary() -> PathBuf {
-    let own = std::env::current_exe().unwrap_or_default();
-    own.with_file_name("homeroom")
-}
-
 impl Stack {
-    /// Starts `binary` on a free port and waits until it answers.
+    /// Starts what `topology` says and waits until everything answers.
     ///
     /// # Errors
     /// No binary, no process, or no answer in time.
-    pub fn start(binary: &Path) -> Result<Self, StackError> {
-        if !binary.is_file() {
-            return Err(StackError::NoBinary(binary.to_owned()));
-        }
+    pub fn start(topology: &Topology) -> Result<Self, StackError> {
+        topology.check_binaries()?;
         let data = tempfile::Builder::new()
             .prefix("homeroom-load-")
             .tempdir()
             .map_err(StackError::Start)?;
-        let port = free_port().map_err(StackError::Start)?;
-        let log = data.path().join("server.log");
-        let out = File::create(&log).map_err(StackError::Start)?;
-        let also_out = out.try_clone().map_err(StackError::Start)?;
-        let address = format!("127.0.0.1:{port}");
-        let child = Command::new(binary)
-            .args(["--listen", &address, "--data-dir"])
-            .arg(data.path().join("data"))
-            .stdin(Stdio::null())
-            .stdout(out)
-            .stderr(also_out)
-            .spawn()
-            .map_err(StackError::Start)?;
-        let target = format!("http://{address}").parse().map_err(StackError::Target)?;
         let mut stack = Self {
-            child,
-            target,
+            services: Vec::new(),
+            apis: Vec::new(),
+            games: Vec::new(),
             _data: data,
         };
-        stack.wait_up(&log)?;
+        let directory = stack._data.path().to_owned();
+        match topology {
+            Topology::One { binary } => {
+                let program = commands::one(binary, &directory, free_port()?, free_port()?);
+                let target = stack.launch(program, &directory)?;
+                stack.apis.push(target.clone());
+                stack.games.push(target);
+            }
+            Topology::Separate {
+                directory: binaries,
+                games,
+                apis,
+            } => {
+                stack.start_separate(binaries, *games, *apis, &directory)?;
+            }
+        }
         Ok(stack)
     }
 
-    /// Where it listens.
-    #[must_use]
-    pub const fn target(&self) -> &Target {
-        &self.target
+    fn start_separate(
+        &mut self,
+        binaries: &Path,
+        games: u32,
+        apis: u32,
+        directory: &Path,
+    ) -> Result<(), StackError> {
+        commands::write_secrets(directory).map_err(StackError::Start)?;
+        let mut internal = Vec::new();
+        // The first API makes database and keys, so it is up before anybody reads them.
+        for number in 0..apis {
+            let port = free_port()?;
+            let program = commands::api(binaries, directory, number, [free_port()?, port, free_port()?]);
+            let target = self.launch(program, directory)?;
+            self.apis.push(target);
+            internal.push(port);
+        }
+        for number in 0..games {
+            let api = internal[crate::sys::index(number) % internal.len().max(1)];
+            let program = commands::game(binaries, directory, number, [free_port()?, free_port()?], api);
+            let target = self.launch(program, directory)?;
+            self.games.push(target);
+        }
+        Ok(())
     }
 
-    /// Its process.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Whether the process still runs.
-    pub fn is_running(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
-    }
-
-    fn wait_up(&mut self, log: &Path) -> Result<(), StackError> {
-        let http = Http::new(self.target.clone());
+    fn launch(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
+        let log = directory.join(format!("{}.log", program.name));
+        let name = program.name.clone();
+        let target = format!("http://{}", program.listen)
+            .parse()
+            .map_err(StackError::Target)?;
+        let ready = program.admin;
+        let service = Service::start(program, &log).map_err(StackError::Start)?;
         let limit = clock::now().plus_ms(START_MS_MAX);
-        while self.is_running() && clock::now() < limit && !signals::stop_requested() {
-            if http.get(PROBE, None).is_ok_and(|response| response.status < 500) {
-                return Ok(());
+        while clock::now() < limit && service.restarts().is_empty() && !signals::stop_requested() {
+            if probe::is_well(ready, "/ready") {
+                self.services.push(service);
+                return Ok(target);
             }
             clock::pause_ms(LOOK_MS);
         }
-        let text = fs::read_to_string(log).unwrap_or_default();
+        drop(service);
+        let text = fs::read_to_string(&log).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
-        Err(StackError::NotUp(
-            lines[lines.len().saturating_sub(LOG_LINES)..].join("\n"),
-        ))
+        let words = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
+        Err(StackError::NotUp { name, words })
+    }
+
+    /// Where the servers are.
+    #[must_use]
+    pub fn targets(&self) -> Option<Targets> {
+        let api = self.apis.first()?.clone();
+        Some(Targets::direct(self.games.clone(), api))
+    }
+
+    /// Where the APIs are.
+    #[must_use]
+    pub fn apis(&self) -> &[Target] {
+        &self.apis
+    }
+
+    /// Where the game servers are.
+    #[must_use]
+    pub fn games(&self) -> &[Target] {
+        &self.games
+    }
+
+    /// The processes, in the order of starting.
+    #[must_use]
+    pub fn services(&self) -> &[Service] {
+        &self.services
+    }
+
+    /// The process of that name, such as `game-1`.
+    #[must_use]
+    pub fn service(&self, name: &str) -> Option<&Service> {
+        self.services.iter().find(|service| service.name() == name)
+    }
+
+    /// Names and ids of the processes as of whenever it is asked.
+    #[must_use]
+    pub fn processes(&self) -> Processes {
+        let handles: Vec<_> = self.services.iter().map(Service::handle).collect();
+        Arc::new(move || {
+            let running = |handle: &service::Handle| Some((handle.name().to_owned(), handle.pid()?));
+            handles.iter().filter_map(running).collect()
+        })
+    }
+
+    /// Restarts that nobody asked for.
+    #[must_use]
+    pub fn unexpected_restarts(&self) -> u64 {
+        let unexpected = |service: &Service| service.restarts().iter().filter(|r| !r.expected).count();
+        crate::sys::count(self.services.iter().map(unexpected).sum())
     }
 }
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        if let Ok(pid) = i32::try_from(self.child.id())
-            && self.is_running()
-        {
-            // An error means that the process has just ended.
-            let _outcome = signal::kill(Pid::from_raw(pid), Signal::SIGTERM);
+        while let Some(service) = self.services.pop() {
+            drop(service);
         }
-        let limit = clock::now().plus_ms(STOP_MS_MAX);
-        while self.is_running() && clock::now() < limit {
-            clock::pause_ms(LOOK_MS);
-        }
-        let _killed = self.child.kill();
-        let _reaped = self.child.wait();
     }
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+fn free_port() -> Result<u16, StackError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(StackError::Start)?;
+    Ok(listener.local_addr().map_err(StackError::Start)?.port())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_binary_says_how_to_build_it() {
-        let error = Stack::start(Path::new("/nonexistent/homeroom")).expect_err("no such file");
-        assert!(error.to_string().contains("cargo build --release -p homeroom"));
-    }
-
-    #[test]
-    fn a_server_that_ends_at_once_is_told_with_its_last_words() {
-        let error = Stack::start(Path::new("/bin/false")).expect_err("no server");
-        assert!(matches!(error, StackError::NotUp(_)), "{error}");
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! What the harness reads from the machine: the clock, `/proc`, the hardware. Interpreting it is left to [`crate::report`].
 
 pub mod clock;
+pub mod cpu;
 pub mod hardware;
 pub mod limits;
 pub mod process;

@@ -7,7 +7,9 @@ mod from_server;
 mod rest;
 mod to_server;
 
-pub use from_server::{Frame, Place, RosterEntry, State, Text};
+pub use from_server::{
+    Frame, Place, RosterEntry, State, StateOutcome, StateOver, StateQuestion, StateReveal, Text,
+};
 pub use rest::{
     AnswerRow, CreateGame, CreatedGame, PlayerRow, Problem, QuizDocument, Register, Report, Session, Status,
     StoredQuiz, reference_document,

@@ -26,6 +26,8 @@ pub(crate) struct Proxy {
     weather: watch::Sender<Weather>,
     /// Connections older than this count are cut.
     cuts: watch::Sender<u64>,
+    /// Bytes of answers that vanished.
+    lost: watch::Sender<usize>,
     accepting: JoinHandle<()>,
 }
 
@@ -35,6 +37,8 @@ impl Proxy {
         let own_port = listener.local_addr().unwrap().port();
         let (weather, weather_seen) = watch::channel(Weather::Fair);
         let (cuts, cuts_seen) = watch::channel(0);
+        let lost = watch::Sender::new(0);
+        let losing = lost.clone();
         let accepting = tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.unwrap();
@@ -45,10 +49,10 @@ impl Proxy {
                 server.set_nodelay(true).unwrap();
                 let mut cuts = cuts_seen.clone();
                 cuts.mark_unchanged();
-                let weather = weather_seen.clone();
+                let (weather, lost) = (weather_seen.clone(), losing.clone());
                 tokio::spawn(async move {
                     tokio::select! {
-                        () = tunnel(client, server, weather) => {}
+                        () = tunnel(client, server, weather, lost) => {}
                         _ = cuts.changed() => {}
                     }
                 });
@@ -58,6 +62,7 @@ impl Proxy {
             port: own_port,
             weather,
             cuts,
+            lost,
             accepting,
         }
     }
@@ -68,6 +73,11 @@ impl Proxy {
 
     pub(crate) fn set(&self, weather: Weather) {
         self.weather.send_replace(weather);
+    }
+
+    /// Waits until an answer has vanished, of all since the proxy began.
+    pub(crate) async fn until_lost(&self) {
+        self.lost.subscribe().wait_for(|lost| *lost > 0).await.unwrap();
     }
 
     /// Closes all connections.
@@ -82,13 +92,18 @@ impl Drop for Proxy {
     }
 }
 
-async fn tunnel(client: TcpStream, server: TcpStream, weather: watch::Receiver<Weather>) {
+async fn tunnel(
+    client: TcpStream,
+    server: TcpStream,
+    weather: watch::Receiver<Weather>,
+    lost: watch::Sender<usize>,
+) {
     let (client_in, client_out) = client.into_split();
     let (server_in, server_out) = server.into_split();
     let (_, fair) = watch::channel(Weather::Fair);
     tokio::select! {
-        () = copy(client_in, server_out, fair) => {}
-        () = copy(server_in, client_out, weather) => {}
+        () = copy(client_in, server_out, fair, lost.clone()) => {}
+        () = copy(server_in, client_out, weather, lost) => {}
     }
 }
 
@@ -96,6 +111,7 @@ async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     weather: watch::Receiver<Weather>,
+    lost: watch::Sender<usize>,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -107,7 +123,10 @@ async fn copy(
         match now {
             Weather::Fair => {}
             Weather::Slow(by) => sleep(by).await,
-            Weather::AnswersLost => continue,
+            Weather::AnswersLost => {
+                lost.send_modify(|lost| *lost += read);
+                continue;
+            }
         }
         if to.write_all(&buffer[..read]).await.is_err() {
             return;

@@ -159,7 +159,10 @@ impl RedisServer {
             ])
             .args(["--loglevel", "warning", "--dir"])
             .arg(self.folder.path())
+            // Not `everysec`: while that syncs, answers leave before what they answer is written.
             .args([
+                "--appendfsync",
+                "no",
                 "--appendonly",
                 if self.keep == Keep::AppendOnly {
                     "yes"
@@ -172,17 +175,23 @@ impl RedisServer {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let mut child = command.spawn().expect("redis-server is not installed");
+        let own_id = format!("process_id:{}\r", child.id().unwrap());
         let up = async {
             let mut pause = tokio::time::interval(Duration::from_millis(5));
             loop {
                 pause.tick().await;
-                match ask(self.port, &["PING"]).await {
-                    // A password is wanted: it is up as well.
-                    Ok((answer, _)) if answer == "PONG" || answer.starts_with("-NOAUTH") => return true,
-                    Ok(_) | Err(_) => {}
-                }
                 if child.try_wait().unwrap().is_some() {
                     return false;
+                }
+                // Another server may have the port, and answers as well as ours. One that wants a password says nothing about
+                // itself, and is never started twice.
+                if let Ok((info, _)) = ask(self.port, &["INFO", "server"]).await
+                    && (info.contains(&own_id) || info.starts_with("-NOAUTH"))
+                    && ask(self.port, &["PING"])
+                        .await
+                        .is_ok_and(|(pong, _)| !pong.starts_with("-LOADING"))
+                {
+                    return true;
                 }
             }
         };

@@ -8,11 +8,12 @@ use game_server::{
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::kit::{
-    append_surely, assert_journal, batch, birth, code, create, log, wait_connected, wait_disconnected,
+    PATIENCE, append_surely, assert_journal, batch, birth, code, create, log, wait_connected,
+    wait_disconnected,
 };
 use crate::proxy::{Proxy, Weather};
 use crate::server::{Keep, RedisServer};
@@ -26,13 +27,12 @@ async fn an_append_whose_answer_was_lost_is_sent_once_and_a_repetition_changes_n
     let calls = redis.calls().await;
     proxy.set(Weather::AnswersLost);
     let appending = tokio::spawn(log.append(code(0), claim, batch(1, 3)));
-    while redis.calls().await == calls {
-        sleep(Duration::from_millis(2)).await;
-    }
+    timeout(PATIENCE, proxy.until_lost()).await.unwrap();
+    // A client that repeats by itself would get through at once, and be told `Saved`.
+    proxy.set(Weather::Fair);
     proxy.cut();
     let unknown = appending.await.unwrap();
     assert!(matches!(unknown, Err(LogError::Unavailable(_))), "{unknown:?}");
-    proxy.set(Weather::Fair);
     wait_connected(&log).await;
     let tail = log.tail(code(0)).await.unwrap().unwrap();
     assert_eq!(
@@ -201,6 +201,19 @@ async fn a_repeated_create_claim_or_snapshot_answers_as_the_first_did() {
     );
     append_surely(&log, code(0), claim, batch(4, 7)).await;
     assert_journal(&log, code(0), 6, 7).await;
+}
+
+#[tokio::test]
+async fn a_released_game_is_nobodys_to_write() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    assert_eq!(log.release(code(0), claim).await.unwrap(), Written::Saved);
+    for claim in [claim, ClaimId::NONE] {
+        let written = log.append(code(0), claim, batch(1, 1)).await.unwrap();
+        assert_eq!(written, Written::Fenced);
+    }
+    assert_eq!(log.tail(code(0)).await.unwrap().unwrap().last, RecordNumber::NONE);
 }
 
 #[tokio::test]

@@ -348,7 +348,7 @@ impl Client {
         self.until_frame(|frame| frame["t"] == t).await
     }
 
-    pub(crate) async fn until_frame(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until_frame(&mut self, mut wanted: impl FnMut(&Value) -> bool) -> Value {
         let patience = self.patience;
         let waiting = async {
             loop {

@@ -6,16 +6,16 @@
 use std::io;
 use std::time::Duration;
 
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Token};
 use thiserror::Error;
 
 use super::host::Host;
-use super::http::Target;
 use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
 use super::receive::Inbox;
-use super::world::{Class, Effects, World};
+use super::targets::Targets;
+use super::world::{Class, Door, Effects, OnLoss, World};
 use crate::measure::FaultKind;
 use crate::plan::Plan;
 use crate::sys::clock::{self, Stamp};
@@ -27,6 +27,11 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 const EVENTS_MAX: usize = 1_024;
 /// The condition of [`Engine::run_until`] is looked at least this often, in milliseconds.
 const LOOK_MS: u64 = 20;
+/// Between so many events of sockets the schedule is looked at, so that nothing due waits behind a burst.
+const EVENTS_BETWEEN_TASKS: u32 = 16;
+/// Tasks taken up before sockets are looked at again, so that a thousand sockets opened at once do not keep what arrived
+/// waiting.
+const TASKS_AT_ONCE: u32 = 64;
 /// The pacer's wake-ups; connections count from 0.
 const WAKE: Token = Token(usize::MAX);
 
@@ -36,7 +41,7 @@ pub enum EngineError {
     /// The poller cannot be made or asked.
     #[error("poller failed")]
     Poll(#[source] io::Error),
-    /// The pacer's thread cannot be started.
+    /// The pacer's timer cannot be made or set.
     #[error("pacer failed")]
     Pacer(#[source] io::Error),
     /// Somebody asked this process to stop.
@@ -59,6 +64,8 @@ pub struct Conn {
     /// Who is at it.
     pub role: Role,
     link: Option<Link>,
+    /// Reads nothing for now, as planned.
+    frozen: bool,
 }
 
 /// The loop and everything it drives.
@@ -67,44 +74,56 @@ pub struct Engine {
     /// What the clients share.
     pub world: World,
     conns: Vec<Conn>,
-    target: Target,
+    targets: Targets,
     poll: Poll,
     events: Events,
     pacer: Pacer,
     inbox: Inbox,
     effects: Effects,
-    fired: Vec<Due>,
 }
 
 impl Engine {
-    /// An engine for `plan` against the servers at `target`.
+    /// An engine for `plan` against `targets`.
     ///
     /// # Errors
-    /// No poller, or no thread for the pacer.
-    pub fn new(plan: Plan, target: Target) -> Result<Self, EngineError> {
+    /// No poller, or no timer for the pacer.
+    pub fn new(plan: Plan, targets: Targets) -> Result<Self, EngineError> {
         let poll = Poll::new().map_err(EngineError::Poll)?;
-        let waker = Waker::new(poll.registry(), WAKE).map_err(EngineError::Poll)?;
+        let pacer = Pacer::new(poll.registry(), WAKE).map_err(EngineError::Pacer)?;
         Ok(Self {
             world: World::new(plan),
             conns: Vec::new(),
-            target,
+            targets,
             poll,
             events: Events::with_capacity(EVENTS_MAX),
-            pacer: Pacer::start(waker).map_err(EngineError::Pacer)?,
+            pacer,
             inbox: Inbox::new(READ_BUFFER_BYTES),
             effects: Effects::default(),
-            fired: Vec::new(),
         })
     }
 
     /// Adds the plan's next class, whose game has `code`; its index.
     pub fn add_class(&mut self, code: &str) -> u32 {
-        let request = super::link::request(&self.target.host, code);
         let number = small(self.world.classes.len());
-        self.world
-            .classes
-            .push(Class::new(number, self.world.plan.questions, request));
+        self.add_class_as(number, code);
         number
+    }
+
+    /// Adds the class `number` of the plan, whose game has `code`. Classes before it that another process plays stand empty.
+    pub fn add_class_as(&mut self, number: u32, code: &str) {
+        let target = self.targets.game(code);
+        let path = self.targets.game_path(&format!("/watch?g={code}"));
+        let door = Door {
+            address: target.address,
+            request: super::link::request(&target.host, &path),
+        };
+        while self.world.classes.len() <= index(number) {
+            let empty = Class::new(small(self.world.classes.len()), 0, None);
+            self.world.classes.push(empty);
+        }
+        if let Some(class) = self.world.classes.get_mut(index(number)) {
+            *class = Class::new(number, self.world.plan.questions, Some(door));
+        }
     }
 
     /// Adds a host that connects at `at`; its connection.
@@ -119,7 +138,11 @@ impl Engine {
 
     fn add(&mut self, role: Role, at: Stamp) -> u32 {
         let conn = small(self.conns.len());
-        self.conns.push(Conn { role, link: None });
+        self.conns.push(Conn {
+            role,
+            link: None,
+            frozen: false,
+        });
         self.schedule(Due {
             at,
             conn,
@@ -157,6 +180,15 @@ impl Engine {
         }
     }
 
+    /// The player at a connection; none when a host is there.
+    #[must_use]
+    pub fn player(&self, conn: u32) -> Option<&Player> {
+        match &self.conns.get(index(conn))?.role {
+            Role::Player(player) => Some(player),
+            Role::Host(_) => None,
+        }
+    }
+
     /// The share of reads whose arrival the kernel stamped, from 0 to 1; for the others the harness's clock stood in.
     #[must_use]
     pub fn stamped_share(&self) -> f64 {
@@ -164,6 +196,12 @@ impl Engine {
             stamped, unstamped, ..
         } = &self.inbox;
         real(*stamped) / real((stamped + unstamped).max(1))
+    }
+
+    /// Reads whose arrival the kernel stamped, and reads that it did not stamp.
+    #[must_use]
+    pub const fn stamps(&self) -> (u64, u64) {
+        (self.inbox.stamped, self.inbox.unstamped)
     }
 
     /// Sockets that are open, or being opened.
@@ -202,6 +240,8 @@ impl Engine {
 
     /// One round: waits for sockets and the pacer, at most until `limit`, and serves them.
     fn turn(&mut self, limit: Stamp) -> Result<(), EngineError> {
+        self.pacer.schedule(&mut self.effects.due);
+        self.pacer.set_timer().map_err(EngineError::Pacer)?;
         let wait = limit.until(clock::now()).max(Duration::from_millis(1));
         match self.poll.poll(&mut self.events, Some(wait)) {
             Ok(()) => {}
@@ -210,37 +250,94 @@ impl Engine {
         }
         self.inbox.look_at_clocks();
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        let mut served = 0;
         for event in &events {
             if event.token() != WAKE {
                 self.serve(event);
+                served += 1;
+            }
+            if served % EVENTS_BETWEEN_TASKS == 0 {
+                self.take_up_tasks();
             }
         }
         self.events = events;
         self.take_up_tasks();
-        self.pacer.schedule(&mut self.effects.due);
         Ok(())
     }
 
     fn take_up_tasks(&mut self) {
-        let mut fired = std::mem::take(&mut self.fired);
-        self.pacer.take_fired(&mut fired);
-        for due in fired.drain(..) {
-            let now = clock::now();
+        self.pacer.schedule(&mut self.effects.due);
+        let mut now = clock::now();
+        for _one in 0..TASKS_AT_ONCE {
+            let Some(due) = self.pacer.pop_due(now) else { break };
             self.world.tally.lateness.record(now.since(due.at));
-            if due.task == Task::Connect {
-                self.connect(due.conn);
-            } else {
-                self.act(now, due);
+            match due.task {
+                Task::Connect => self.connect(due.conn),
+                Task::Drop { for_ms } => self.drop_link(now, due.conn, for_ms),
+                Task::Freeze { for_ms } => self.freeze(now, due.conn, for_ms),
+                Task::Thaw => self.thaw(due.conn),
+                Task::Answer { .. }
+                | Task::TapAgain { .. }
+                | Task::Ping
+                | Task::Start
+                | Task::Close { .. }
+                | Task::Next { .. }
+                | Task::End
+                | Task::Finish => self.act(now, due),
             }
+            now = clock::now();
         }
-        self.fired = fired;
+        self.pacer.schedule(&mut self.effects.due);
+    }
+
+    /// A socket that its own client drops, as a reload or a lost network does. Without a farewell.
+    fn drop_link(&mut self, now: Stamp, number: u32, for_ms: u32) {
+        let Some(conn) = self.conns.get_mut(index(number)) else {
+            return;
+        };
+        if conn.link.take().is_none() {
+            return;
+        }
+        conn.frozen = false;
+        self.effects.conn = number;
+        match &mut conn.role {
+            Role::Player(player) => player.on_dropped(now, &mut self.world),
+            Role::Host(host) => host.on_dropped(now, &mut self.world),
+        }
+        self.effects
+            .schedule(now.plus_ms(u64::from(for_ms)), Task::Connect);
+    }
+
+    fn freeze(&mut self, now: Stamp, number: u32, for_ms: u32) {
+        if let Some(conn) = self.conns.get_mut(index(number)) {
+            conn.frozen = conn.link.is_some();
+            self.effects.conn = number;
+            self.effects.schedule(now.plus_ms(u64::from(for_ms)), Task::Thaw);
+        }
+    }
+
+    /// Reads what came while nothing was read; the poller tells of it only once.
+    fn thaw(&mut self, number: u32) {
+        let Some(conn) = self.conns.get_mut(index(number)) else {
+            return;
+        };
+        if std::mem::take(&mut conn.frozen) {
+            self.read(index(number), false, true);
+        }
     }
 
     fn connect(&mut self, number: u32) {
         let Some(conn) = self.conns.get_mut(index(number)) else {
             return;
         };
-        let opened = Link::connect(self.target.address).and_then(|mut link| {
+        let door = self
+            .world
+            .class(conn.role.class())
+            .and_then(|class| class.door.as_ref());
+        let Some(address) = door.map(|door| door.address).filter(|_| conn.link.is_none()) else {
+            return;
+        };
+        let opened = Link::connect(address).and_then(|mut link| {
             let interest = Interest::READABLE | Interest::WRITABLE;
             let token = Token(index(number));
             self.poll
@@ -251,7 +348,10 @@ impl Engine {
         });
         match opened {
             Ok(link) => conn.link = Some(link),
-            Err(error) => conn.gone(&error, &mut self.world),
+            Err(error) => {
+                self.effects.conn = number;
+                conn.gone(&error, &mut self.world, &mut self.effects);
+            }
         }
     }
 
@@ -259,10 +359,8 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(due.conn)) else {
             return;
         };
-        if conn.link.is_none() {
-            return;
-        }
         self.effects.conn = due.conn;
+        // Who is cut off is told all the same: a host remembers what it wants to click.
         match &mut conn.role {
             Role::Player(player) => player.on_due(now, due.task, &mut self.world, &mut self.effects),
             Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
@@ -275,6 +373,33 @@ impl Engine {
         let Self {
             conns,
             world,
+            effects,
+            ..
+        } = self;
+        let Some(conn) = conns.get_mut(number) else { return };
+        let Some(link) = conn.link.as_mut() else { return };
+        if event.is_writable() {
+            let door = world
+                .classes
+                .get(index(conn.role.class()))
+                .and_then(|class| class.door.as_ref());
+            let request = door.map_or(&[][..], |door| &door.request);
+            if let Err(error) = link.on_writable(request) {
+                effects.conn = small(number);
+                return conn.gone(&error, world, effects);
+            }
+        }
+        let readable = event.is_readable() || event.is_read_closed() || event.is_error();
+        if readable && !conn.frozen {
+            self.read(number, event.is_read_closed(), false);
+        }
+    }
+
+    /// Reads what a socket has. What comes `late`, after a time in which nothing was read, says nothing of the servers' speed.
+    fn read(&mut self, number: usize, to_end: bool, late: bool) {
+        let Self {
+            conns,
+            world,
             inbox,
             effects,
             ..
@@ -282,21 +407,18 @@ impl Engine {
         let Some(conn) = conns.get_mut(number) else { return };
         let Some(link) = conn.link.as_mut() else { return };
         effects.conn = small(number);
-        let class = conn.role.class();
-        let mut outcome = Ok(());
-        if event.is_writable() {
-            let request = world.classes.get(index(class)).map_or(&[][..], |c| &c.request);
-            outcome = link.on_writable(request);
-        }
-        if outcome.is_ok() && (event.is_readable() || event.is_read_closed() || event.is_error()) {
-            let role = &mut conn.role;
-            outcome = link.on_readable(inbox, event.is_read_closed(), |arrived, event| {
+        world.reading_late = late;
+        let role = &mut conn.role;
+        let outcome = link.on_readable(inbox, to_end, |arrived, event| {
+            if !late {
                 world.tally.handling.record(clock::now().since(arrived));
-                role.on_event(arrived, &event, world, effects);
-            });
-        }
+            }
+            role.on_event(arrived, &event, world, effects);
+        });
+        world.reading_late = false;
         let received = std::mem::take(&mut link.received_bytes);
-        if let (Role::Player(_), Some(class)) = (&conn.role, world.classes.get_mut(index(class))) {
+        if let (Role::Player(_), Some(class)) = (&conn.role, world.classes.get_mut(index(conn.role.class())))
+        {
             class.traffic.wire_bytes += received;
         }
         match outcome {
@@ -304,9 +426,20 @@ impl Engine {
             Err(error) => {
                 effects.frames.clear();
                 effects.hang_up = false;
-                conn.gone(&error, world);
+                conn.gone(&error, world, effects);
             }
         }
+    }
+
+    /// From now on the end of a socket means `on_loss`.
+    pub fn on_loss(&mut self, on_loss: OnLoss) {
+        self.world.on_loss = on_loss;
+    }
+
+    /// Where the servers are.
+    #[must_use]
+    pub const fn targets(&self) -> &Targets {
+        &self.targets
     }
 }
 
@@ -335,6 +468,15 @@ impl Conn {
         self.link.is_some() && matches!(&self.role, Role::Player(player) if player.class() == class)
     }
 
+    /// Whether whoever is here was let in on the socket that is open.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        match &self.role {
+            Role::Player(player) => player.is_here(),
+            Role::Host(host) => host.is_here(),
+        }
+    }
+
     fn flush(&mut self, world: &mut World, effects: &mut Effects) {
         if effects.frames.is_empty() {
             return;
@@ -345,25 +487,30 @@ impl Conn {
             .map_or(Ok(()), |link| link.write(&effects.frames));
         effects.frames.clear();
         if let Err(error) = outcome {
-            self.gone(&error, world);
+            self.gone(&error, world, effects);
         }
     }
 
-    fn gone(&mut self, error: &LinkError, world: &mut World) {
+    fn gone(&mut self, error: &LinkError, world: &mut World, effects: &mut Effects) {
         self.link = None;
+        self.frozen = false;
         let kind = match error {
-            LinkError::Connect(_) => FaultKind::Connect,
+            LinkError::Connect(why) => FaultKind::of_connect(why),
             LinkError::Refused(_) | LinkError::Handshake(_) => FaultKind::Handshake,
             LinkError::Broken(_) | LinkError::Ended | LinkError::Stuck => FaultKind::Lost,
             LinkError::Codec(_) => FaultKind::Framing,
         };
+        if let (LinkError::Refused(status), Some(class)) = (error, world.class_mut(self.role.class())) {
+            class.last_refusal = *status;
+        }
         let why = match std::error::Error::source(error) {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         };
+        let now = clock::now();
         match &mut self.role {
-            Role::Player(player) => player.on_gone(kind, &why, world),
-            Role::Host(host) => host.on_gone(kind, &why, world),
+            Role::Player(player) => player.on_gone(now, kind, &why, world, effects),
+            Role::Host(host) => host.on_gone(now, kind, &why, world, effects),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::codec::Message;
 use super::pacer::Task;
-use super::world::{Effects, World};
-use crate::measure::{FaultKind, Sequence, SequenceFault};
+use super::world::{Effects, OnLoss, World};
+use crate::measure::{FaultKind, Sequence};
 use crate::sys::clock::Stamp;
-use crate::sys::{index, small};
-use crate::wire::{Frame, ToServer};
+use crate::sys::small;
+use crate::wire::{Frame, Place, State, ToServer};
 
 /// A line of the final places, as the host is shown it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,16 @@ pub struct HostPlace {
     pub name: String,
     /// Points.
     pub total: u32,
+}
+
+impl HostPlace {
+    fn of(place: &Place<'_>) -> Self {
+        Self {
+            rank: place.rank,
+            name: place.name.as_str().to_owned(),
+            total: place.total,
+        }
+    }
 }
 
 /// The outcome of a question, as the host is shown it.
@@ -44,6 +54,12 @@ enum Stage {
     Ended,
 }
 
+/// A click that the server was too busy for is repeated after this time, in milliseconds; so is one that may have been lost
+/// with the socket.
+const CLICK_AGAIN_MS: u64 = 500;
+/// The host's number among a class's members, for the generator: beyond every student's.
+const NUMBER: u32 = u32::MAX;
+
 /// The state of one host.
 #[derive(Debug)]
 pub struct Host {
@@ -54,6 +70,23 @@ pub struct Host {
     roster: u32,
     places: Vec<HostPlace>,
     reveals: Vec<Reveal>,
+    /// Has its state on the socket that is open.
+    here: bool,
+    /// Since when it wants to be back.
+    away_since: Option<Stamp>,
+    /// Times that it was cut off, and failed attempts to come back since.
+    turn: u32,
+    attempt: u32,
+    /// Clicks that must not get lost: the start, the end of the playing, the end of the game.
+    wants: Wants,
+}
+
+/// Which of the clicks that frame a game were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Wants {
+    start: bool,
+    end: bool,
+    finish: bool,
 }
 
 impl Host {
@@ -68,6 +101,11 @@ impl Host {
             roster: 0,
             places: Vec::new(),
             reveals: Vec::new(),
+            here: false,
+            away_since: None,
+            turn: 0,
+            attempt: 0,
+            wants: Wants::default(),
         }
     }
 
@@ -90,6 +128,25 @@ impl Host {
             Stage::Question(q) | Stage::Results(q) => q,
             Stage::Opening | Stage::Lobby => 0,
             Stage::Podium | Stage::Ended => self.reveals.last().map_or(0, |r| r.q),
+        }
+    }
+
+    /// Whether it has its state on a socket that is open.
+    #[must_use]
+    pub const fn is_here(&self) -> bool {
+        self.here
+    }
+
+    /// Where its game stands, in a word.
+    #[must_use]
+    pub const fn phase(&self) -> &'static str {
+        match self.stage {
+            Stage::Opening => "opening",
+            Stage::Lobby => "lobby",
+            Stage::Question(_) => "question",
+            Stage::Results(_) => "results",
+            Stage::Podium => "podium",
+            Stage::Ended => "ended",
         }
     }
 
@@ -154,45 +211,110 @@ impl Host {
             Message::Pong => {}
             Message::Close(code) => {
                 effects.close();
-                if self.stage != Stage::Ended || code != Some(1_000) {
-                    self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
-                    self.stage = Stage::Ended;
-                }
+                self.on_close(code, world);
             }
         }
     }
 
     /// Something is due. A task whose moment in the game has passed does nothing: the deadline, or the last answer, may
-    /// have closed the question before the host could.
+    /// have closed the question before the host could. Who was cut off does it when it is back.
     pub(super) fn on_due(&mut self, now: Stamp, task: Task, world: &mut World, effects: &mut Effects) {
         match task {
-            Task::Start if self.stage == Stage::Lobby => self.open(1, now, ToServer::Start, world, effects),
-            Task::Close { q } if self.stage == Stage::Question(q) => effects.send(ToServer::Close { q }),
-            Task::Next { q } if self.stage == Stage::Results(q) => {
+            Task::Start => self.wants.start = true,
+            Task::End => self.wants.end = true,
+            Task::Finish => self.wants.finish = true,
+            Task::Close { .. } | Task::Next { .. } | Task::Ping => {}
+            // The engine's, and a player's.
+            Task::Connect | Task::Drop { .. } | Task::Freeze { .. } | Task::Thaw => {}
+            Task::Answer { .. } | Task::TapAgain { .. } => {}
+        }
+        if !self.here {
+            return;
+        }
+        match (task, self.stage) {
+            (Task::Start, Stage::Lobby) => self.open(1, now, ToServer::Start, world, effects),
+            (Task::Close { q }, Stage::Question(open)) if q == open => effects.send(ToServer::Close { q }),
+            (Task::Next { q }, Stage::Results(shown)) if q == shown => {
                 self.open(q + 1, now, ToServer::Next { q }, world, effects);
             }
-            Task::Finish if self.stage == Stage::Podium => effects.send(ToServer::Finish),
-            Task::Ping => effects.send(ToServer::Ping),
-            Task::Start | Task::Close { .. } | Task::Next { .. } | Task::Finish => {}
-            // The engine's, and a player's.
-            Task::Connect | Task::Answer { .. } => {}
+            (Task::End, Stage::Question(_) | Stage::Results(_)) => effects.send(ToServer::End),
+            (Task::Finish, Stage::Podium) => effects.send(ToServer::Finish),
+            (Task::Ping, _) => effects.send(ToServer::Ping),
+            _ => {}
         }
     }
 
     /// The socket is gone.
-    pub(super) fn on_gone(&mut self, kind: FaultKind, why: &str, world: &mut World) {
+    pub(super) fn on_gone(
+        &mut self,
+        now: Stamp,
+        kind: FaultKind,
+        why: &str,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
+        if self.stage != Stage::Ended && world.on_loss == OnLoss::Return && kind != FaultKind::Framing {
+            if self.here {
+                world.tally.cut_off += 1;
+                self.leave(now, world);
+            } else {
+                self.attempt += 1;
+            }
+            let wait_ms = world.plan.backoff_ms(self.class, NUMBER, self.turn, self.attempt);
+            effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
+            return;
+        }
+        self.here = false;
+        if self.away_since.take().is_some()
+            && let Some(class) = world.class_mut(self.class)
+        {
+            class.away -= 1;
+        }
         if self.stage != Stage::Ended {
             self.fault(world, kind, || why.to_owned());
             self.stage = Stage::Ended;
         }
     }
 
+    /// It dropped its socket itself, and wants to be back at `back_at`.
+    pub(super) fn on_dropped(&mut self, back_at: Stamp, world: &mut World) {
+        world.tally.dropped += 1;
+        if self.here {
+            self.leave(back_at, world);
+        }
+    }
+
+    fn leave(&mut self, since: Stamp, world: &mut World) {
+        self.here = false;
+        self.turn += 1;
+        self.attempt = 0;
+        self.away_since = Some(since);
+        if let Some(class) = world.class_mut(self.class) {
+            class.away += 1;
+        }
+    }
+
+    fn on_close(&mut self, code: Option<u16>, world: &mut World) {
+        if let Some(class) = world.class_mut(self.class) {
+            class.last_refusal = code.unwrap_or(0);
+        }
+        let ended = self.stage == Stage::Ended && code == Some(1_000);
+        let comes_back = matches!(
+            code,
+            None | Some(1_001 | 1_006 | 1_011 | 1_012 | 1_013 | 4_408 | 4_429)
+        );
+        let goes_on = comes_back && world.on_loss == OnLoss::Return;
+        if !ended && !goes_on {
+            self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
+            self.stage = Stage::Ended;
+        }
+    }
+
     fn open(&self, q: u16, now: Stamp, click: ToServer<'_>, world: &mut World, effects: &mut Effects) {
-        if let Some(record) = world
-            .classes
-            .get_mut(index(self.class))
-            .and_then(|c| c.click_mut(q))
-        {
+        if let Some(record) = world.class_mut(self.class).and_then(|c| c.click_mut(q)) {
+            if record.first_at == Stamp::default() {
+                record.first_at = now;
+            }
             record.at = now;
         }
         effects.send(click);
@@ -200,7 +322,7 @@ impl Host {
 
     fn on_frame(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
         match frame.t.as_str() {
-            "sync" => self.on_sync(frame, world),
+            "sync" => self.on_sync(now, frame, world, effects),
             "roster" => self.roster += frame.joined.as_ref().map_or(0, |j| small(j.len())),
             "question" => self.on_question(now, frame, world, effects),
             "reveal" => self.on_reveal(now, frame, world, effects),
@@ -210,10 +332,13 @@ impl Host {
             }
             "error" => {
                 let code = frame.code.as_ref().map_or("none", |c| c.as_str());
-                // A close may cross the deadline or the last answer.
-                let crossed =
-                    matches!(code, "wrong_phase" | "not_open") && matches!(self.stage, Stage::Results(_));
-                if !crossed {
+                // A close may cross the deadline or the last answer; who comes back clicks again what may have arrived.
+                let crossed = matches!(code, "wrong_phase" | "not_open")
+                    && (world.on_loss == OnLoss::Return
+                        || matches!(self.stage, Stage::Results(_) | Stage::Podium));
+                if code == "busy" && world.on_loss == OnLoss::Return {
+                    self.click_again(now, world, effects);
+                } else if !crossed {
                     self.fault(world, FaultKind::Refused, || code.to_owned());
                 }
             }
@@ -225,15 +350,80 @@ impl Host {
         }
     }
 
-    fn on_sync(&mut self, frame: &Frame<'_>, world: &mut World) {
+    fn on_sync(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
         let state = frame.state.as_ref();
         let (Some(state), Some(seq)) = (state, state.and_then(|s| s.seq)) else {
             return self.fault(world, FaultKind::Malformed, || "sync without state".to_owned());
         };
-        self.sequence.cover(seq);
+        if let Err(fault) = self.sequence.cover(state.epoch, seq) {
+            self.fault(world, FaultKind::from(fault), || {
+                format!("a state with seq {seq}")
+            });
+        }
         self.roster = state.roster.as_ref().map_or(0, |r| small(r.len()));
+        (self.here, self.attempt) = (true, 0);
+        if let Some(since) = self.away_since.take() {
+            world.tally.back.record(now.since(since));
+            if let Some(class) = world.class_mut(self.class) {
+                class.away -= 1;
+            }
+        }
         if self.stage == Stage::Opening {
             self.stage = Stage::Lobby;
+        } else {
+            self.take_stage(state);
+            self.click_again(now, world, effects);
+        }
+    }
+
+    /// Where the game stands, for a host who comes back.
+    fn take_stage(&mut self, state: &State<'_>) {
+        let q = state.question.as_ref().and_then(|question| question.q);
+        match (state.phase.as_ref().map(|phase| phase.as_str()), q) {
+            (Some("lobby"), _) => self.stage = Stage::Lobby,
+            (Some("question"), Some(q)) => self.stage = Stage::Question(q),
+            (Some("results"), Some(q)) => self.stage = Stage::Results(q),
+            (Some("podium"), _) => self.stage = Stage::Podium,
+            (Some("ended"), _) => self.stage = Stage::Ended,
+            // A phase that this client does not know: the next frame tells.
+            _ => {}
+        }
+        let missed = state.reveal.as_ref().and_then(|reveal| {
+            Some(Reveal {
+                q: reveal.q?,
+                histogram: reveal.histogram.clone()?,
+                answered: reveal.answered?,
+                right: reveal.right?,
+            })
+        });
+        if let Some(missed) = missed.filter(|m| self.reveals.last().is_none_or(|last| last.q != m.q)) {
+            self.reveals.push(missed);
+        }
+        if let Some(places) = state.over.as_ref().and_then(|over| over.places.as_ref()) {
+            self.places = places.iter().map(HostPlace::of).collect();
+        }
+    }
+
+    /// Clicks again what may have been lost.
+    fn click_again(&self, now: Stamp, world: &World, effects: &mut Effects) {
+        let soon = now.plus_ms(CLICK_AGAIN_MS);
+        let task = match self.stage {
+            Stage::Lobby if self.wants.start => Some((soon, Task::Start)),
+            Stage::Question(_) | Stage::Results(_) if self.wants.end => Some((soon, Task::End)),
+            Stage::Podium if self.wants.finish => Some((soon, Task::Finish)),
+            Stage::Question(q) => world
+                .plan
+                .pace
+                .close_after_ms
+                .map(|ms| (now.plus_ms(u64::from(ms)), Task::Close { q })),
+            Stage::Results(q) => {
+                let wait_ms = u64::from(world.plan.results_ms(self.class, q));
+                Some((now.plus_ms(wait_ms), Task::Next { q }))
+            }
+            Stage::Opening | Stage::Lobby | Stage::Podium | Stage::Ended => None,
+        };
+        if let Some((at, task)) = task {
+            effects.schedule(at, task);
         }
     }
 
@@ -274,21 +464,13 @@ impl Host {
         let Some(places) = &frame.places else {
             return self.fault(world, FaultKind::Malformed, || "over without places".to_owned());
         };
-        let place = |p: &crate::wire::Place<'_>| HostPlace {
-            rank: p.rank,
-            name: p.name.as_str().to_owned(),
-            total: p.total,
-        };
-        self.places = places.iter().map(place).collect();
+        self.places = places.iter().map(HostPlace::of).collect();
     }
 
     fn advance(&mut self, frame: &Frame<'_>, world: &mut World) {
-        let outcome = frame.seq.map(|seq| self.sequence.advance(seq));
-        let kind = match outcome {
+        let kind = match frame.seq.map(|seq| self.sequence.advance(seq)) {
             Some(Ok(())) => return,
-            Some(Err(SequenceFault::Gap { .. })) => FaultKind::Gap,
-            Some(Err(SequenceFault::Duplicate)) => FaultKind::Duplicate,
-            Some(Err(SequenceFault::Unverified)) => FaultKind::Unverified,
+            Some(Err(fault)) => FaultKind::from(fault),
             None => FaultKind::Malformed,
         };
         self.fault(world, kind, || {

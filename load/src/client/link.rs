@@ -105,11 +105,6 @@ impl Link {
             if let Some(error) = self.stream.take_error().map_err(LinkError::Connect)? {
                 return Err(LinkError::Connect(error));
             }
-            match self.stream.peer_addr() {
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotConnected => return Ok(()),
-                Err(e) => return Err(LinkError::Connect(e)),
-            }
             self.stream.set_nodelay(true).map_err(LinkError::Connect)?;
             receive::ask_for_stamps(&self.stream).map_err(LinkError::Connect)?;
             self.stage = Stage::Handshaking(Vec::new());
@@ -205,11 +200,11 @@ impl Link {
     }
 }
 
-/// The handshake for the game `code` at `host`.
+/// The handshake for `path` at `host`.
 #[must_use]
-pub(super) fn request(host: &str, code: &str) -> Vec<u8> {
+pub(super) fn request(host: &str, path: &str) -> Vec<u8> {
     format!(
-        "GET /game/watch?g={code} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {NONCE}\r\n\
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {NONCE}\r\n\
          Sec-WebSocket-Version: 13\r\n\r\n"
     )
     .into_bytes()

@@ -1,15 +1,18 @@
-//! When things are due. A thread of its own waits for the next moment and wakes the engine, because a timer that waits
-//! behind received frames, or a runtime's with its millisecond wheel, would make the servers look slow.
+//! When things are due. A timer of the kernel, with microseconds, wakes the engine's poller; a poller's own time-out knows
+//! milliseconds only, and a thread that says when something is due costs two switches of threads for every frame sent.
 //!
-//! The pacer knows nothing of what it schedules; the engine records how late each task was taken up.
+//! The engine looks at the schedule between the frames that it handles, too, so that nothing waits behind a burst. The
+//! pacer knows nothing of what it schedules; the engine records how late each task was taken up.
 
 use std::collections::BinaryHeap;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use mio::Waker;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
 use crate::sys::clock::{self, Stamp};
 
@@ -18,9 +21,26 @@ use crate::sys::clock::{self, Stamp};
 pub enum Task {
     /// Open the socket.
     Connect,
+    /// Drop the socket without a word, and connect again later.
+    Drop {
+        /// How much later, in milliseconds.
+        for_ms: u32,
+    },
+    /// Read nothing for a while.
+    Freeze {
+        /// How long, in milliseconds.
+        for_ms: u32,
+    },
+    /// Read again.
+    Thaw,
     /// A player answers a question.
     Answer {
         /// Question number, from 1.
+        q: u16,
+    },
+    /// A player taps again what it has answered.
+    TapAgain {
+        /// Question number.
         q: u16,
     },
     /// Ask for a `pong`.
@@ -37,6 +57,8 @@ pub enum Task {
         /// Question number.
         q: u16,
     },
+    /// A host ends the playing.
+    End,
     /// A host closes the game.
     Finish,
 }
@@ -99,112 +121,63 @@ impl Schedule {
     }
 }
 
-#[derive(Debug, Default)]
-struct State {
-    schedule: Schedule,
-    fired: Vec<Due>,
-    stopping: bool,
-}
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-    waker: Waker,
-}
-
-impl Shared {
-    /// A poisoned lock is taken over: the state is a heap and two flags, whole after every statement.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn run(&self) {
-        let mut state = self.lock();
-        while !state.stopping {
-            let now = clock::now();
-            let State { schedule, fired, .. } = &mut *state;
-            let before = fired.len();
-            while let Some(due) = schedule.pop_due(now) {
-                fired.push(due);
-            }
-            if fired.len() > before && self.waker.wake().is_err() {
-                return;
-            }
-            let wait = schedule
-                .next_at()
-                .map_or(LONGEST_WAIT, |at| at.until(now).min(LONGEST_WAIT));
-            if wait.is_zero() {
-                continue;
-            }
-            state = self
-                .changed
-                .wait_timeout(state, wait)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-    }
-}
-
-/// Without anything due the thread looks this often; scheduling wakes it anyway.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// The thread and its schedule. Dropping it stops the thread.
+/// The schedule and the timer that wakes the poller for it.
 #[derive(Debug)]
 pub(super) struct Pacer {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    schedule: Schedule,
+    timer: TimerFd,
+    /// What the timer is set to; none when it has gone off or was never set.
+    set_to: Option<Stamp>,
 }
 
 impl Pacer {
-    /// Starts the thread; it wakes `waker` whenever something is due.
-    pub(super) fn start(waker: Waker) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
-            state: Mutex::default(),
-            changed: Condvar::new(),
-            waker,
-        });
-        let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("pacer".to_owned())
-            .spawn(move || of_thread.run())?;
+    /// A pacer that wakes the poller of `registry` with events of `token`.
+    pub(super) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        registry.register(
+            &mut SourceFd(&timer.as_fd().as_raw_fd()),
+            token,
+            Interest::READABLE,
+        )?;
         Ok(Self {
-            shared,
-            thread: Some(thread),
+            schedule: Schedule::default(),
+            timer,
+            set_to: None,
         })
     }
 
     /// Schedules tasks and leaves `tasks` empty.
-    pub(super) fn schedule(&self, tasks: &mut Vec<Due>) {
-        if tasks.is_empty() {
-            return;
-        }
-        let mut state = self.shared.lock();
-        let before = state.schedule.next_at();
+    pub(super) fn schedule(&mut self, tasks: &mut Vec<Due>) {
         for due in tasks.drain(..) {
-            state.schedule.push(due);
-        }
-        let earlier = state.schedule.next_at() != before;
-        drop(state);
-        if earlier {
-            self.shared.changed.notify_one();
+            self.schedule.push(due);
         }
     }
 
-    /// Moves the tasks that are due into `into`.
-    pub(super) fn take_fired(&self, into: &mut Vec<Due>) {
-        into.append(&mut self.shared.lock().fired);
+    /// The next task that is due at `now`.
+    pub(super) fn pop_due(&mut self, now: Stamp) -> Option<Due> {
+        self.schedule.pop_due(now)
     }
-}
 
-impl Drop for Pacer {
-    fn drop(&mut self) {
-        self.shared.lock().stopping = true;
-        self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take() {
-            // A pacer that panicked has nothing left to stop.
-            let _outcome = thread.join();
+    /// Sets the timer to the next task, if it is not set to it; called before the poller waits.
+    pub(super) fn set_timer(&mut self) -> io::Result<()> {
+        let Some(next) = self.schedule.next_at() else {
+            return Ok(());
+        };
+        let now = clock::now();
+        // A timer set to the past moment of a task that was taken up meanwhile goes off once for nothing, which is cheaper
+        // than setting it anew for every task that is taken up early.
+        if self.set_to.is_some_and(|at| at <= next && at > now) {
+            return Ok(());
         }
+        // Zero would switch the timer off.
+        let wait = next.until(now).max(Duration::from_nanos(1));
+        self.timer.set(
+            Expiration::OneShot(TimeSpec::from(wait)),
+            TimerSetTimeFlags::empty(),
+        )?;
+        self.set_to = Some(next);
+        Ok(())
     }
 }
 
@@ -237,32 +210,32 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_wakes_the_poller_when_something_is_due() {
+    fn the_timer_wakes_the_poller_for_every_task() {
         let mut poll = mio::Poll::new().expect("poller");
-        let waker = Waker::new(poll.registry(), mio::Token(7)).expect("waker");
-        let pacer = Pacer::start(waker).expect("thread");
-        let at = clock::now().plus_ms(5);
-        pacer.schedule(&mut vec![Due {
-            at,
-            conn: 3,
-            task: Task::Ping,
-        }]);
-        let mut fired = Vec::new();
-        let mut events = mio::Events::with_capacity(4);
-        while fired.is_empty() {
-            poll.poll(&mut events, Some(Duration::from_secs(10)))
-                .expect("poll");
-            assert!(!events.is_empty(), "nothing was due within ten seconds");
-            pacer.take_fired(&mut fired);
-        }
-        assert!(clock::now() >= at);
-        assert_eq!(
-            fired,
-            [Due {
+        let mut pacer = Pacer::new(poll.registry(), Token(7)).expect("timer");
+        let begin = clock::now();
+        // The second is scheduled first and the third lies in the past: neither may be forgotten.
+        for (ms, conn) in [(6, 2), (3, 1), (0, 0)] {
+            let at = begin.plus_ms(ms);
+            pacer.schedule(&mut vec![Due {
                 at,
-                conn: 3,
-                task: Task::Ping
-            }]
-        );
+                conn,
+                task: Task::Ping,
+            }]);
+        }
+        let mut events = mio::Events::with_capacity(4);
+        for conn in 0..3 {
+            let due = loop {
+                if let Some(due) = pacer.pop_due(clock::now()) {
+                    break due;
+                }
+                pacer.set_timer().expect("set");
+                poll.poll(&mut events, Some(Duration::from_secs(10)))
+                    .expect("poll");
+                assert!(!events.is_empty(), "nothing was due within ten seconds");
+            };
+            assert_eq!(due.conn, conn);
+            assert!(clock::now() >= due.at);
+        }
     }
 }

@@ -1,15 +1,18 @@
-//! A student's phone: joins, answers as planned, checks everything it is told.
+//! A student's phone: joins, answers as planned, comes back when its socket was lost, checks everything it is told.
+//! Answers and what becomes of them are in [`answers`], coming and going in [`presence`].
+
+mod answers;
+mod presence;
 
 use super::codec::Message;
 use super::pacer::Task;
 use super::world::{Effects, World};
-use crate::measure::{Fate, FaultKind, Sent, Sequence, SequenceFault};
-use crate::plan;
+use crate::measure::{FaultKind, Sequence, SequenceFault};
+use crate::plan::{self, Mishap};
 use crate::sys::clock::Stamp;
-use crate::sys::index;
-use crate::wire::{Frame, ToServer};
+use crate::wire::Frame;
 
-/// The state of one player; about a hundred bytes, as thousands of them are held.
+/// The state of one player; about two hundred bytes, as thousands of them are held.
 #[derive(Debug)]
 pub struct Player {
     class: u32,
@@ -18,17 +21,32 @@ pub struct Player {
     due_at: Stamp,
     /// Id within the game, 0 before `welcome`.
     id: u32,
+    /// What to resume with, from `welcome`.
+    token: Option<Box<str>>,
     sequence: Sequence,
     total: u32,
     /// The open question, 0 when there is none.
     open_q: u16,
+    /// The last question that it has answered, 0 before the first.
+    answered_q: u16,
     /// When the open question arrived.
     seen_at: Stamp,
+    /// The open question was not seen from its beginning on one socket: the server's clock of it may stand elsewhere.
+    disturbed: bool,
     /// Row of the newest answer in the ledger.
     row: Option<u32>,
+    /// Rows of answers that are neither saved nor refused: to be sent again after coming back.
+    pending: Vec<u32>,
     final_places: Option<Final>,
     /// The end of the socket is expected: the server said why, or it was reported already.
     end_expected: bool,
+    /// Welcomed on the socket that is open.
+    here: bool,
+    /// Since when it wants to be back.
+    away_since: Option<Stamp>,
+    /// Times that it was cut off, and failed attempts to come back since.
+    turn: u16,
+    attempt: u16,
 }
 
 /// What a phone shows at the end.
@@ -51,13 +69,21 @@ impl Player {
             student,
             due_at,
             id: 0,
+            token: None,
             sequence: Sequence::default(),
             total: 0,
             open_q: 0,
+            answered_q: 0,
             seen_at: Stamp::default(),
+            disturbed: false,
             row: None,
+            pending: Vec::new(),
             final_places: None,
             end_expected: false,
+            here: false,
+            away_since: None,
+            turn: 0,
+            attempt: 0,
         }
     }
 
@@ -85,15 +111,16 @@ impl Player {
         self.sequence.last()
     }
 
+    /// Whether it was welcomed on a socket that is open.
+    #[must_use]
+    pub const fn is_here(&self) -> bool {
+        self.here
+    }
+
     /// What it shows at the end.
     #[must_use]
     pub const fn final_places(&self) -> Option<Final> {
         self.final_places
-    }
-
-    /// The handshake is done.
-    pub(super) fn on_open(&self, effects: &mut Effects) {
-        effects.send(ToServer::Join { name: &self.name() });
     }
 
     /// A message arrived.
@@ -107,7 +134,7 @@ impl Player {
         match *message {
             Message::Text(text) => {
                 world.tally.messages += 1;
-                if let Some(class) = world.classes.get_mut(index(self.class)) {
+                if let Some(class) = world.class_mut(self.class) {
                     class.traffic.frames += 1;
                     class.traffic.payload_bytes += crate::sys::count(text.len());
                 }
@@ -125,36 +152,20 @@ impl Player {
         }
     }
 
-    /// Something is due.
+    /// Something is due. Who is not welcomed yet, or was cut off, does it when it is back.
     pub(super) fn on_due(&mut self, now: Stamp, task: Task, world: &mut World, effects: &mut Effects) {
-        match task {
-            Task::Answer { q } => self.answer(now, q, world, effects),
-            Task::Ping => effects.send(ToServer::Ping),
-            // The engine's, and a host's.
-            Task::Connect | Task::Start | Task::Close { .. } | Task::Next { .. } | Task::Finish => {}
-        }
-    }
-
-    /// The socket is gone.
-    pub(super) fn on_gone(&mut self, kind: FaultKind, why: &str, world: &mut World) {
-        if let Some(class) = world.classes.get_mut(index(self.class)) {
-            class.gone += 1;
-        }
-        if !self.end_expected {
-            self.fault(world, kind, || why.to_owned());
-        }
-    }
-
-    fn on_close(&mut self, code: Option<u16>, world: &mut World) {
-        if self.end_expected && code == Some(1_000) {
-            if let Some(class) = world.classes.get_mut(index(self.class)) {
-                class.ended += 1;
-            }
+        if !self.here {
             return;
         }
-        self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
-        // Told once; the end of the socket that follows is no second fault.
-        self.end_expected = true;
+        match task {
+            Task::Answer { q } => self.answer(now, q, world, effects),
+            Task::TapAgain { q } => self.tap_again(q, world, effects),
+            Task::Ping => effects.send(crate::wire::ToServer::Ping),
+            // The engine's.
+            Task::Connect | Task::Drop { .. } | Task::Freeze { .. } | Task::Thaw => {}
+            // A host's.
+            Task::Start | Task::Close { .. } | Task::Next { .. } | Task::End | Task::Finish => {}
+        }
     }
 
     fn on_frame(
@@ -166,11 +177,8 @@ impl Player {
         effects: &mut Effects,
     ) {
         match frame.t.as_str() {
-            "welcome" => self.on_welcome(now, frame, world),
-            "sync" => match frame.state.as_ref().and_then(|s| s.seq) {
-                Some(seq) => self.sequence.cover(seq),
-                None => self.fault(world, FaultKind::Malformed, || text.to_owned()),
-            },
+            "welcome" => self.on_welcome(now, frame, world, effects),
+            "sync" => self.on_sync(now, text, frame, world, effects),
             "question" => self.on_question(now, text, frame, world, effects),
             "ack" => self.on_ack(now, frame, world),
             "result" => self.on_result(frame, world),
@@ -182,34 +190,12 @@ impl Player {
             // A newer server may say more than this client knows.
             _ => {}
         }
-        let carries_roster = frame.state.as_ref().is_some_and(|s| s.roster.is_some());
+        let carries_roster = frame
+            .state
+            .as_ref()
+            .is_some_and(|s| s.roster.is_some() || s.reveal.is_some());
         if frame.places.is_some() || frame.histogram.is_some() || carries_roster {
             self.fault(world, FaultKind::Leak, || text.to_owned());
-        }
-    }
-
-    fn on_welcome(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World) {
-        let state = frame.state.as_ref();
-        let (Some(id), Some(seq)) = (frame.id, state.and_then(|s| s.seq)) else {
-            return self.fault(world, FaultKind::Malformed, || {
-                "welcome without id or seq".to_owned()
-            });
-        };
-        if self.id != 0 {
-            return self.fault(world, FaultKind::Malformed, || "a second welcome".to_owned());
-        }
-        self.id = id;
-        self.sequence.cover(seq);
-        world.tally.join.record(now.since(self.due_at));
-        if let Some(class) = world.classes.get_mut(index(self.class)) {
-            class.joined += 1;
-        }
-        let name = self.name();
-        if state
-            .and_then(|s| s.name.as_ref())
-            .is_none_or(|n| n.as_str() != name)
-        {
-            self.fault(world, FaultKind::WrongName, || format!("not {name}"));
         }
     }
 
@@ -234,119 +220,29 @@ impl Player {
         if stem.is_none() || stem != world.stem(q) || frame.ms != Some(plan::TIME_MS) {
             self.fault(world, FaultKind::WrongQuestion, || text.to_owned());
         }
-        self.open_q = q;
-        self.seen_at = now;
-        if let Some(click) = world
-            .classes
-            .get_mut(index(self.class))
-            .and_then(|c| c.click_mut(q))
-        {
-            let us = now.since(click.at);
+        (self.open_q, self.seen_at, self.disturbed) = (q, now, false);
+        let timed = !world.reading_late;
+        if let Some(click) = world.class_mut(self.class).and_then(|c| c.click_mut(q)) {
             click.phones += 1;
-            click.last_us = click.last_us.max(us);
-            world.tally.fan_out.record(us);
+            if timed {
+                let us = now.since(click.at);
+                click.last_us = click.last_us.max(us);
+                world.tally.fan_out.record(us);
+            }
         }
         if let Some(planned) = world.plan.answer(self.class, self.student, q) {
             effects.schedule(now.plus_ms(u64::from(planned.after_ms)), Task::Answer { q });
         }
-    }
-
-    fn answer(&mut self, now: Stamp, q: u16, world: &mut World, effects: &mut Effects) {
-        let Some(planned) = world.plan.answer(self.class, self.student, q) else {
-            return;
-        };
-        if self.open_q != q {
-            world.tally.too_late_to_send += 1;
-            return;
+        for mishap in world.plan.mishaps(self.class, self.student, q) {
+            let (after_ms, task) = match mishap {
+                // Scheduled with the answer that is tapped twice.
+                Mishap::DoubleTap { .. } => continue,
+                Mishap::Reload { after_ms } => (after_ms, Task::Drop { for_ms: 0 }),
+                Mishap::LostNetwork { after_ms, for_ms } => (after_ms, Task::Drop { for_ms }),
+                Mishap::SlowReader { for_ms } => (0, Task::Freeze { for_ms }),
+            };
+            effects.schedule(now.plus_ms(u64::from(after_ms)), task);
         }
-        effects.send(ToServer::Answer {
-            q,
-            choice: planned.choice,
-        });
-        let clicked_at = world
-            .classes
-            .get_mut(index(self.class))
-            .and_then(|c| c.click_mut(q))
-            .map_or(self.seen_at, |click| click.at);
-        self.row = Some(world.tally.ledger.enter(Sent {
-            class: self.class,
-            player: self.id,
-            q,
-            choice: planned.choice,
-            clicked_at,
-            seen_at: self.seen_at,
-            sent_at: now,
-            fate: Fate::Open,
-            told_points: None,
-        }));
-    }
-
-    /// The newest answer if it is to `q`, else an earlier one.
-    fn row_of(&self, q: u16, world: &World) -> Option<u32> {
-        let ledger = &world.tally.ledger;
-        let newest = self
-            .row
-            .filter(|&row| ledger.rows().get(index(row)).is_some_and(|r| r.q == q));
-        newest.or_else(|| ledger.find(self.class, self.id, q))
-    }
-
-    fn on_ack(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World) {
-        let row = frame.q.and_then(|q| self.row_of(q, world));
-        let Some(sent) = row.and_then(|row| world.tally.ledger.row_mut(row)) else {
-            return self.fault(world, FaultKind::StrayAck, || format!("question {:?}", frame.q));
-        };
-        let saved = frame.saved == Some(true);
-        let (sent_at, first) = (sent.sent_at, sent.fate == Fate::Open);
-        match &mut sent.fate {
-            fate @ Fate::Open => *fate = Fate::Acked { at: now, saved },
-            // The promised second ack, when storage has caught up.
-            Fate::Acked { saved: before, .. } if !*before && saved => *before = true,
-            Fate::Acked { .. } | Fate::Refused { .. } => {
-                return self.fault(world, FaultKind::StrayAck, || {
-                    format!("question {:?} again", frame.q)
-                });
-            }
-        }
-        if first {
-            world.tally.ack.record(now.since(sent_at));
-        }
-    }
-
-    fn on_result(&mut self, frame: &Frame<'_>, world: &mut World) {
-        if !self.advance(frame, world) {
-            return;
-        }
-        self.open_q = 0;
-        let (Some(q), Some(points), Some(total)) = (frame.q, frame.points, frame.total) else {
-            return self.fault(world, FaultKind::Malformed, || {
-                "result without q, points or total".to_owned()
-            });
-        };
-        let expected_total = self.total.saturating_add(points);
-        let correct = plan::reference_correct(q);
-        let row = self
-            .row
-            .and_then(|row| world.tally.ledger.row_mut(row))
-            .filter(|row| row.q == q);
-        let told = match row {
-            Some(row) => {
-                row.told_points = Some(points);
-                match row.fate {
-                    Fate::Acked { .. } => Some(Some(row.choice == correct)),
-                    Fate::Refused { .. } => Some(None),
-                    // In flight: whether it counted is known when its ack comes.
-                    Fate::Open => None,
-                }
-            }
-            None => Some(None),
-        };
-        let wrong = told.is_some_and(|ok| frame.ok != ok || (ok != Some(true) && points != 0));
-        if wrong || total != expected_total || frame.correct.as_deref() != Some(&[correct][..]) {
-            self.fault(world, FaultKind::WrongOutcome, || {
-                format!("question {q}: ok {:?}, {points} points, total {total}; expected ok {told:?}, total {expected_total}", frame.ok)
-            });
-        }
-        self.total = total;
     }
 
     fn on_over(&mut self, frame: &Frame<'_>, world: &mut World) {
@@ -364,24 +260,14 @@ impl Player {
                 format!("final total {total}, had {}", self.total)
             });
         }
-        self.final_places = Some(Final { rank, total, of });
-        if let Some(class) = world.classes.get_mut(index(self.class)) {
-            class.over += 1;
-        }
+        self.end_with(Final { rank, total, of }, world);
     }
 
-    fn on_error(&mut self, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
-        let code = frame.code.as_ref().map_or("none", |c| c.as_str());
-        if self.id == 0 {
-            // A refused join stays refused in this plan: a server must not be fast by refusing.
-            self.end_expected = true;
-            effects.hang_up();
-            return self.fault(world, FaultKind::JoinRefused, || code.to_owned());
-        }
-        let row = frame.q.and_then(|q| self.row_of(q, world));
-        match row.and_then(|row| world.tally.ledger.row_mut(row)) {
-            Some(sent) if sent.fate == Fate::Open => sent.fate = Fate::Refused { code: code.into() },
-            Some(_) | None => self.fault(world, FaultKind::Refused, || code.to_owned()),
+    fn end_with(&mut self, places: Final, world: &mut World) {
+        if self.final_places.replace(places).is_none()
+            && let Some(class) = world.class_mut(self.class)
+        {
+            class.over += 1;
         }
     }
 
@@ -405,13 +291,10 @@ impl Player {
         let Err(fault) = self.sequence.advance(seq) else {
             return true;
         };
-        let kind = match fault {
-            SequenceFault::Gap { .. } => FaultKind::Gap,
-            SequenceFault::Duplicate => FaultKind::Duplicate,
-            SequenceFault::Unverified => FaultKind::Unverified,
-        };
-        self.fault(world, kind, || format!("{} with seq {seq}", frame.t.as_str()));
-        kind != FaultKind::Duplicate
+        self.fault(world, FaultKind::from(fault), || {
+            format!("{} with seq {seq}", frame.t.as_str())
+        });
+        fault != SequenceFault::Duplicate
     }
 
     fn fault(&self, world: &mut World, kind: FaultKind, what: impl FnOnce() -> String) {

@@ -2,6 +2,7 @@
 //! servers look slow.
 
 use std::io::{self, IoSliceMut};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use mio::net::TcpStream;
@@ -17,6 +18,9 @@ pub(super) struct Inbox {
     bytes: Vec<u8>,
     control: Vec<u8>,
     offset: WallOffset,
+    /// Keeps the kernel stamping: it begins a moment after the first socket asked and ends with the last, so without this
+    /// one the first reads of a run would have no stamp. Held for its drop; none where it cannot be had.
+    _keeper: Option<UdpSocket>,
     /// Reads without a stamp of the kernel; the harness's own clock stands in.
     pub(super) unstamped: u64,
     /// Reads with one.
@@ -39,6 +43,12 @@ pub(super) fn ask_for_stamps(stream: &TcpStream) -> io::Result<()> {
     Ok(setsockopt(stream, sockopt::ReceiveTimestampns, &true)?)
 }
 
+fn keeper() -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+    Ok(socket)
+}
+
 impl Inbox {
     /// Buffers of which the larger holds `bytes`.
     pub(super) fn new(bytes: usize) -> Self {
@@ -46,6 +56,7 @@ impl Inbox {
             bytes: vec![0; bytes],
             control: cmsg_space!(TimeSpec),
             offset: WallOffset::now(),
+            _keeper: keeper().ok(),
             unstamped: 0,
             stamped: 0,
         }
@@ -64,6 +75,7 @@ impl Inbox {
             offset,
             unstamped,
             stamped,
+            ..
         } = self;
         let (n, stamp) = {
             let mut parts = [IoSliceMut::new(bytes)];
@@ -87,7 +99,8 @@ impl Inbox {
                 at.min(now)
             }
             None => {
-                *unstamped += 1;
+                // The end of a stream has no bytes and no stamp.
+                *unstamped += u64::from(n > 0);
                 now
             }
         };

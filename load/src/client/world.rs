@@ -1,5 +1,7 @@
 //! What the clients of a run share: the plan, the classes, the tally; and what a client asks the engine to do.
 
+use std::net::SocketAddr;
+
 use serde::Serialize;
 
 use super::codec::{self, Opcode};
@@ -7,6 +9,7 @@ use super::pacer::{Due, Task};
 use crate::measure::Tally;
 use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
+use crate::sys::index;
 use crate::wire::ToServer;
 
 /// Bytes and frames that the players of a class received.
@@ -23,12 +26,33 @@ pub struct Traffic {
 /// A host's click that opened a question, and how it spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Click {
-    /// When it was sent.
+    /// When it was sent; the last time, if it had to be sent again.
     pub at: Stamp,
+    /// When it was sent first.
+    pub first_at: Stamp,
     /// Phones that have the question.
     pub phones: u32,
     /// From the click to the last of them, in microseconds.
     pub last_us: u64,
+}
+
+/// How a class gets at its game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Door {
+    /// Where its server, or the proxy before it, is.
+    pub address: SocketAddr,
+    /// The handshake that opens a socket of this game.
+    pub request: Vec<u8>,
+}
+
+/// What the end of a socket means that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnLoss {
+    /// A fault of the server: nothing should have ended it.
+    #[default]
+    Fault,
+    /// Part of the run: whoever was there comes back, as browsers do.
+    Return,
 }
 
 /// One class and its game.
@@ -36,8 +60,8 @@ pub struct Click {
 pub struct Class {
     /// Index in the plan.
     pub number: u32,
-    /// The handshake that opens a socket of this game.
-    pub request: Vec<u8>,
+    /// How its game is reached; none for a class that another process plays.
+    pub door: Option<Door>,
     /// What its players received.
     pub traffic: Traffic,
     /// Clicks by question, the first question's at 0.
@@ -50,21 +74,28 @@ pub struct Class {
     pub ended: u32,
     /// Sockets of players that are gone, for whatever reason.
     pub gone: u32,
+    /// Members, the host included, that were cut off and are not back yet.
+    pub away: u32,
+    /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
+    /// connection itself failed.
+    pub last_refusal: u16,
 }
 
 impl Class {
-    /// A class whose game is reached by `request`.
+    /// A class whose game is reached by `door`.
     #[must_use]
-    pub fn new(number: u32, questions: u16, request: Vec<u8>) -> Self {
+    pub fn new(number: u32, questions: u16, door: Option<Door>) -> Self {
         Self {
             number,
-            request,
+            door,
             traffic: Traffic::default(),
             clicks: vec![Click::default(); usize::from(questions)],
             joined: 0,
             over: 0,
             ended: 0,
             gone: 0,
+            away: 0,
+            last_refusal: 0,
         }
     }
 
@@ -83,6 +114,10 @@ pub struct World {
     pub classes: Vec<Class>,
     /// What was measured.
     pub tally: Tally,
+    /// What the end of a socket means.
+    pub on_loss: OnLoss,
+    /// What is being read came while its phone read nothing, so its times say nothing of the servers.
+    pub(super) reading_late: bool,
     /// Stems of the questions, so that a phone's question is compared with the quiz.
     pub stems: Vec<String>,
 }
@@ -96,8 +131,21 @@ impl World {
             plan,
             classes: Vec::new(),
             tally: Tally::default(),
+            on_loss: OnLoss::default(),
+            reading_late: false,
             stems,
         }
+    }
+
+    /// A class.
+    #[must_use]
+    pub fn class(&self, class: u32) -> Option<&Class> {
+        self.classes.get(index(class))
+    }
+
+    /// A class, to change it.
+    pub fn class_mut(&mut self, class: u32) -> Option<&mut Class> {
+        self.classes.get_mut(index(class))
     }
 
     /// The stem of question `q` (from 1).

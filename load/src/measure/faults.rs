@@ -10,6 +10,10 @@ const EXAMPLES_MAX: usize = 20;
 pub enum FaultKind {
     /// A socket could not be opened.
     Connect,
+    /// A socket could not be opened because this machine has no source port left. The generator's fault.
+    NoPort,
+    /// A socket could not be opened because this process has no descriptor left. The generator's fault.
+    NoDescriptor,
     /// The handshake was refused or broken.
     Handshake,
     /// A socket ended before the game did.
@@ -20,6 +24,8 @@ pub enum FaultKind {
     Malformed,
     /// A join was refused.
     JoinRefused,
+    /// A player that was here before was not let in again.
+    ResumeRefused,
     /// A frame other than an answer was refused.
     Refused,
     /// A sequence number is missing.
@@ -28,6 +34,8 @@ pub enum FaultKind {
     Duplicate,
     /// A sequence number came before any state.
     Unverified,
+    /// A state covers less than what the same epoch had shown.
+    WentBack,
     /// A question differs from the quiz.
     WrongQuestion,
     /// A frame to a player carries a solution before its time, or other players' data.
@@ -40,21 +48,47 @@ pub enum FaultKind {
     WrongName,
 }
 
+impl From<super::SequenceFault> for FaultKind {
+    fn from(fault: super::SequenceFault) -> Self {
+        match fault {
+            super::SequenceFault::Gap { .. } => Self::Gap,
+            super::SequenceFault::Duplicate => Self::Duplicate,
+            super::SequenceFault::Unverified => Self::Unverified,
+            super::SequenceFault::WentBack { .. } => Self::WentBack,
+        }
+    }
+}
+
 impl FaultKind {
+    /// What a connect failed of: whose fault it is depends on it.
+    #[must_use]
+    pub fn of_connect(why: &std::io::Error) -> Self {
+        use nix::errno::Errno;
+        match why.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EADDRNOTAVAIL) => Self::NoPort,
+            Some(Errno::EMFILE | Errno::ENFILE) => Self::NoDescriptor,
+            Some(_) | None => Self::Connect,
+        }
+    }
+
     /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
+            Self::NoPort => "no_port",
+            Self::NoDescriptor => "no_descriptor",
             Self::Handshake => "handshake",
             Self::Lost => "lost",
             Self::Framing => "framing",
             Self::Malformed => "malformed",
             Self::JoinRefused => "join_refused",
+            Self::ResumeRefused => "resume_refused",
             Self::Refused => "refused",
             Self::Gap => "gap",
             Self::Duplicate => "duplicate",
             Self::Unverified => "unverified",
+            Self::WentBack => "went_back",
             Self::WrongQuestion => "wrong_question",
             Self::Leak => "leak",
             Self::WrongOutcome => "wrong_outcome",

@@ -1,21 +1,32 @@
 //! Times in microseconds, in HDR histograms: bounded memory, 0.1 % resolution, and merging is adding.
 
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Longest time told apart: ten minutes.
 const LONGEST_US: u64 = 600_000_000;
-/// Significant digits.
+/// Significant digits of a phase.
 const DIGITS: u8 = 3;
+/// Significant digits of one second, of which there are thousands.
+const COARSE_DIGITS: u8 = 2;
+/// Longest serialised histogram that is read: every bucket filled with a large count.
+const SERIALISED_BYTES_MAX: usize = 512 * 1024;
 
-/// A histogram of times in microseconds.
-#[derive(Debug, Clone)]
+/// A histogram of times in microseconds. In results it is the format "V2" of HdrHistogram in base64, which the plotters
+/// and mergers of other languages read, too.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Micros {
     histogram: Option<Histogram<u64>>,
 }
 
 /// The figures of a histogram that results show, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
     /// Times recorded.
     pub count: u64,
@@ -29,15 +40,74 @@ pub struct Quantiles {
     pub max_ms: f64,
 }
 
+/// Its figures: the buckets are thousands of numbers.
+impl fmt::Debug for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.quantiles().fmt(f)
+    }
+}
+
 impl Default for Micros {
     fn default() -> Self {
-        Self {
-            histogram: Histogram::new_with_bounds(1, LONGEST_US, DIGITS).ok(),
+        Self::with_digits(DIGITS)
+    }
+}
+
+impl From<Micros> for String {
+    fn from(times: Micros) -> Self {
+        let mut bytes = Vec::new();
+        // Writing to memory fails only for more than 2^31 buckets; what cannot be written is empty and is not read back.
+        let written = times
+            .histogram
+            .is_some_and(|h| V2Serializer::new().serialize(&h, &mut bytes).is_ok());
+        if written {
+            BASE64_STANDARD.encode(&bytes)
+        } else {
+            Self::new()
         }
     }
 }
 
+impl TryFrom<String> for Micros {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.len() > SERIALISED_BYTES_MAX {
+            return Err(format!("a histogram of {} bytes", text.len()));
+        }
+        let bytes = BASE64_STANDARD
+            .decode(&text)
+            .map_err(|e| format!("no base64: {e}"))?;
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|e| format!("no histogram: {e:?}"))?;
+        // Into one with our bounds, so that two of them always add.
+        let mut times = Self::with_digits(read.sigfig());
+        if read.high() > LONGEST_US {
+            return Err("a histogram with other bounds".to_owned());
+        }
+        if let Some(histogram) = &mut times.histogram {
+            histogram
+                .add(&read)
+                .map_err(|_| "a histogram with other bounds".to_owned())?;
+        }
+        Ok(times)
+    }
+}
+
 impl Micros {
+    fn with_digits(digits: u8) -> Self {
+        Self {
+            histogram: Histogram::new_with_bounds(1, LONGEST_US, digits).ok(),
+        }
+    }
+
+    /// An empty histogram of 1 % resolution and a tenth of the memory: for single seconds.
+    #[must_use]
+    pub fn coarse() -> Self {
+        Self::with_digits(COARSE_DIGITS)
+    }
+
     /// Records a time; longer ones count as the longest.
     pub fn record(&mut self, us: u64) {
         if let Some(histogram) = &mut self.histogram {
@@ -116,7 +186,36 @@ mod tests {
             both.record(us);
         }
         a.merge(&b);
-        assert_eq!(a.quantiles(), both.quantiles());
+        assert_eq!(a, both);
         assert_eq!(Micros::default().percentile_ms(95.0), 0.0);
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_and_still_merges() {
+        for mut times in [Micros::default(), Micros::coarse()] {
+            let empty = times.clone();
+            [0, 3, 90_000, u64::MAX]
+                .into_iter()
+                .for_each(|us| times.record(us));
+            for original in [empty, times] {
+                let text = serde_json::to_string(&original).expect("text");
+                let mut back: Micros = serde_json::from_str(&text).expect("read");
+                assert_eq!(back, original);
+                back.merge(&original);
+                assert_eq!(back.count(), 2 * original.count());
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "AAAA",
+            "no base64",
+            "HISTFAAAAAEAAAAAAAAAAwAAAAAAAAAAAAAAAAAAAAA=",
+        ] {
+            assert!(Micros::try_from(text.to_owned()).is_err(), "{text}");
+        }
     }
 }

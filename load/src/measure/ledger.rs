@@ -42,10 +42,29 @@ pub struct Sent {
     pub seen_at: Stamp,
     /// When the answer was sent.
     pub sent_at: Stamp,
+    /// How often it was sent: a tap may be doubled, and who comes back sends again what is not settled.
+    pub copies: u16,
+    /// Acks received.
+    pub acks: u16,
+    /// Those of them that said it was not saved yet; each promises another.
+    pub unsaved_acks: u16,
+    /// Its socket was lost, or the server was, while its question was open: the server's clock of the question stood still
+    /// for that time, so it may say less than the phone's.
+    pub disturbed: bool,
+    /// It was not settled when it had to be.
+    pub overdue: bool,
     /// What became of it.
     pub fate: Fate,
     /// Points that the phone was told at the question's end.
     pub told_points: Option<u32>,
+}
+
+impl Sent {
+    /// Whether nothing more needs to come: it is saved, or it was refused in words.
+    #[must_use]
+    pub const fn is_settled(&self) -> bool {
+        matches!(self.fate, Fate::Acked { saved: true, .. } | Fate::Refused { .. })
+    }
 }
 
 /// All answers of a run, in the order of sending.
@@ -63,7 +82,7 @@ pub struct Rule {
     pub time_ms: u32,
 }
 
-/// The comparison of the ledger with a saved result. Every figure but the first two must be 0.
+/// The comparison of the ledger with a saved result. Every figure but the first four must be 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Reckoning {
     /// Answers sent.
@@ -72,7 +91,10 @@ pub struct Reckoning {
     pub acked: u64,
     /// Answers refused with a typed error. No fault by itself: a tap may cross the host's close.
     pub refused: u64,
-    /// Answers of which nothing was heard.
+    /// Answers sent more than once and refused in the end, yet saved: the ack of the first copy was lost with its socket. No
+    /// fault, as nobody was promised that they do not count.
+    pub refused_but_saved: u64,
+    /// Answers that ended, or stayed for too long, neither saved nor refused in words.
     pub unsettled: u64,
     /// Acked and not saved.
     pub lost: u64,
@@ -119,10 +141,24 @@ impl Ledger {
         &self.rows
     }
 
-    /// Answers of which nothing was heard yet.
+    /// Answers that are neither saved nor refused yet.
     #[must_use]
     pub fn unsettled(&self) -> usize {
-        self.rows.iter().filter(|row| row.fate == Fate::Open).count()
+        self.rows.iter().filter(|row| !row.is_settled()).count()
+    }
+
+    /// Answers sent until `until` that are neither saved nor refused yet.
+    #[must_use]
+    pub fn unsettled_until(&self, until: Stamp) -> usize {
+        let late = |row: &&Sent| row.sent_at <= until && !row.is_settled();
+        self.rows.iter().filter(late).count()
+    }
+
+    /// Answers sent until `until` had to be settled by now; whatever becomes of them, those that are not stay unsettled.
+    pub fn settle_by_now(&mut self, until: Stamp) {
+        for row in &mut self.rows {
+            row.overdue |= row.sent_at <= until && !row.is_settled();
+        }
     }
 
     /// Compares the answers of `class` with its saved result. `rule` knows the questions.
@@ -133,10 +169,11 @@ impl Ledger {
         for row in self.rows.iter().filter(|row| row.class == class) {
             reckoning.sent += 1;
             match row.fate {
-                Fate::Open => reckoning.unsettled += 1,
-                Fate::Acked { .. } => reckoning.acked += 1,
+                Fate::Open | Fate::Acked { saved: false, .. } => {}
+                Fate::Acked { saved: true, .. } => reckoning.acked += 1,
                 Fate::Refused { .. } => reckoning.refused += 1,
             }
+            reckoning.unsettled += u64::from(row.overdue || !row.is_settled());
             sent.insert((row.player, row.q), row);
         }
         let mut seen: BTreeMap<(u32, u16), u32> = BTreeMap::new();
@@ -152,19 +189,39 @@ impl Ledger {
             }
             match sent.get(&(player, answer.q)) {
                 None => reckoning.phantom += 1,
+                // The first copy was saved and its ack lost; the second came when the question was gone.
+                Some(row) if matches!(row.fate, Fate::Refused { .. }) && row.copies > 1 => {
+                    reckoning.refused_but_saved += 1;
+                    reckoning.compare(row, answer, rule(answer.q));
+                }
                 Some(row) if matches!(row.fate, Fate::Refused { .. }) => reckoning.phantom += 1,
                 Some(row) => reckoning.compare(row, answer, rule(answer.q)),
             }
         }
         let acked = sent
             .iter()
-            .filter(|(_, row)| matches!(row.fate, Fate::Acked { .. }));
+            .filter(|(_, row)| matches!(row.fate, Fate::Acked { saved: true, .. }));
         reckoning.lost = crate::sys::count(acked.filter(|(key, _)| !seen.contains_key(key)).count());
         reckoning
     }
 }
 
 impl Reckoning {
+    /// Adds the figures of another class.
+    pub const fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.acked += other.acked;
+        self.refused += other.refused;
+        self.refused_but_saved += other.refused_but_saved;
+        self.unsettled += other.unsettled;
+        self.lost += other.lost;
+        self.phantom += other.phantom;
+        self.doubled += other.doubled;
+        self.wrong_choice += other.wrong_choice;
+        self.wrong_time += other.wrong_time;
+        self.wrong_score += other.wrong_score;
+    }
+
     fn compare(&mut self, row: &Sent, saved: &crate::wire::AnswerRow, rule: Rule) {
         if saved.choices != [row.choice] {
             self.wrong_choice += 1;
@@ -185,7 +242,8 @@ impl Reckoning {
             Fate::Acked { at, .. } => at.since(row.clicked_at),
             Fate::Open | Fate::Refused { .. } => u64::MAX - ROUNDING_US,
         };
-        if elapsed_us + ROUNDING_US < shortest_us || elapsed_us > longest_us + ROUNDING_US {
+        let too_short = !row.disturbed && elapsed_us + ROUNDING_US < shortest_us;
+        if too_short || elapsed_us > longest_us + ROUNDING_US {
             self.wrong_time += 1;
         }
     }

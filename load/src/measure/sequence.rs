@@ -5,6 +5,8 @@
 pub struct Sequence {
     /// The last number, none before the first `welcome` or `sync`.
     last: Option<u32>,
+    /// The epoch of the last state; 0 when it had none.
+    epoch: u32,
 }
 
 /// What is wrong with a number.
@@ -19,12 +21,24 @@ pub enum SequenceFault {
     Duplicate,
     /// A number before any state: there is nothing to check it against.
     Unverified,
+    /// A state of the same epoch covers less than what came before it.
+    WentBack {
+        /// The last number before it.
+        from: u32,
+    },
 }
 
 impl Sequence {
-    /// A state arrived that covers everything up to `seq`.
-    pub const fn cover(&mut self, seq: u32) {
-        self.last = Some(seq);
+    /// A state arrived that covers everything up to `seq`. In a new epoch it replaces everything, even by less: who took the
+    /// game over may not know what was shown and never saved.
+    ///
+    /// # Errors
+    /// It covers less than what the same epoch had shown.
+    pub fn cover(&mut self, epoch: Option<u32>, seq: u32) -> Result<(), SequenceFault> {
+        let epoch = epoch.unwrap_or(0);
+        let before = self.last.filter(|&last| last > seq && self.epoch == epoch);
+        (self.last, self.epoch) = (Some(seq), epoch);
+        before.map_or(Ok(()), |from| Err(SequenceFault::WentBack { from }))
     }
 
     /// The last number received.
@@ -61,7 +75,7 @@ mod tests {
 
     fn faults(start: u32, numbers: &[u32]) -> Vec<SequenceFault> {
         let mut sequence = Sequence::default();
-        sequence.cover(start);
+        sequence.cover(None, start).expect("the first state");
         numbers
             .iter()
             .filter_map(|&seq| sequence.advance(seq).err())
@@ -80,10 +94,23 @@ mod tests {
     #[test]
     fn a_state_covers_what_was_missed() {
         let mut sequence = Sequence::default();
-        sequence.cover(3);
-        sequence.cover(9);
+        assert_eq!(sequence.cover(Some(1), 3), Ok(()));
+        assert_eq!(sequence.cover(Some(1), 9), Ok(()));
         assert_eq!(sequence.advance(10), Ok(()));
         assert_eq!(sequence.last(), Some(10));
+    }
+
+    #[test]
+    fn only_a_new_epoch_may_go_back() {
+        let mut sequence = Sequence::default();
+        assert_eq!(sequence.cover(Some(1), 9), Ok(()));
+        assert_eq!(sequence.cover(Some(2), 7), Ok(()));
+        assert_eq!(sequence.advance(8), Ok(()));
+        assert_eq!(
+            sequence.cover(Some(2), 6),
+            Err(SequenceFault::WentBack { from: 8 })
+        );
+        assert_eq!(sequence.advance(7), Ok(()), "reported once");
     }
 
     proptest! {

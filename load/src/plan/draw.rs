@@ -22,6 +22,20 @@ pub enum Subject {
     Results = 6,
     /// The symbols of a game's code.
     Code = 7,
+    /// Whether a student comes late, and when.
+    Late = 8,
+    /// Whether and when a student taps twice.
+    DoubleTap = 9,
+    /// Whether and when a student reloads the page.
+    Reload = 10,
+    /// Whether, when and for how long a student loses the network.
+    LostNetwork = 11,
+    /// Whether, when and for how long a student's phone reads nothing.
+    SlowReader = 12,
+    /// When a process is killed, and which one.
+    Kill = 13,
+    /// How long a client waits before it connects again.
+    Backoff = 14,
 }
 
 /// The generator of one seed.
@@ -43,6 +57,7 @@ pub(super) const fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+#[must_use]
 pub(super) const fn fold(h: u64, part: u64) -> u64 {
     mix(h.wrapping_add(GOLDEN.wrapping_mul(part.wrapping_add(1))))
 }

@@ -18,3 +18,11 @@ pub const IDLE_KIB_TARGET: f64 = 6.0;
 pub const HARNESS_KIB_MAX: f64 = 2.0;
 /// Target: the harness's own CPU per join, in microseconds.
 pub const HARNESS_JOIN_US_MAX: f64 = 80.0;
+/// Target: the harness's own CPU per message received, in microseconds, at the rates of a measured run.
+pub const HARNESS_MESSAGE_US_MAX: f64 = 15.0;
+/// Bar: from the host's click to the phones, p95, while classes play, in milliseconds: what the published system promised.
+pub const FAN_OUT_MS_MAX: f64 = 500.0;
+/// Target of the same: what the published system reached with 30,000 players.
+pub const FAN_OUT_MS_TARGET: f64 = 13.0;
+/// From the loss of a socket to being back in play, p99, in milliseconds: the bar for a killed server.
+pub const BACK_MS_MAX: f64 = 2_000.0;

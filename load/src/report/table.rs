@@ -17,6 +17,12 @@ impl Table {
         }
     }
 
+    /// Whether it has no rows under its head.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.len() <= 1
+    }
+
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
@@ -59,6 +65,7 @@ mod tests {
     fn columns_are_aligned() {
         let mut table = Table::new(&["players", "µs"]);
         table.row(vec!["50".to_owned(), "1.25".to_owned()]);
+        assert!(!table.is_empty() && Table::new(&["one"]).is_empty());
         assert_eq!(
             table.to_string(),
             "| players |   µs |\n|--------:|-----:|\n|      50 | 1.25 |\n"

@@ -12,11 +12,20 @@ use serde::Serialize;
 pub use agreement::Agreement;
 
 use super::ScenarioError;
-use crate::client::{Engine, Http, Target, Traffic};
-use crate::measure::{Quantiles, Reckoning, growth_exponent};
+use crate::client::{Engine, Targets, Traffic};
+use crate::measure::{Micros, Quantiles, Reckoning, Tally, growth_exponent};
 use crate::plan::Plan;
 use crate::report::{Console, Outcome};
 use crate::sys::real;
+use crate::verdict::Own;
+
+/// A played room.
+#[derive(Debug)]
+struct Room {
+    figures: RoomFigures,
+    tally: Tally,
+    last_phone: Micros,
+}
 
 /// What one room showed.
 #[derive(Debug, Clone, Serialize)]
@@ -66,17 +75,23 @@ pub struct Figures {
     pub kernel_stamped: f64,
 }
 
-/// Plays all rooms of `plan` against `target`.
+/// Plays all rooms of `plan` against `targets`.
 ///
 /// # Errors
 /// The set-up failed, or the harness itself did. What the servers do wrong is in the outcome.
-pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcome, ScenarioError> {
-    let http = Http::new(target.clone());
-    let mut engine = Engine::new(plan.clone(), target.clone())?;
+pub fn run(targets: &Targets, plan: &Plan, console: &mut Console) -> Result<Outcome, ScenarioError> {
+    let mut engine = Engine::new(plan.clone(), targets.clone())?;
     let mut rooms = Vec::new();
     for _class in &plan.sizes {
-        rooms.push(room::play(&mut engine, &http, console)?);
+        rooms.push(room::play(&mut engine, targets, console)?);
     }
+    let mut own = Own::default();
+    rooms
+        .iter()
+        .for_each(|room| own.lateness.merge(&room.tally.lateness));
+    (own.stamped, own.unstamped) = engine.stamps();
+    let measured = judge::measured(plan, &rooms);
+    let rooms: Vec<_> = rooms.into_iter().map(|room| room.figures).collect();
     let points: Vec<_> = rooms
         .iter()
         .map(|r| (f64::from(r.players), real(r.traffic.payload_bytes)))
@@ -89,7 +104,8 @@ pub fn run(target: &Target, plan: &Plan, console: &mut Console) -> Result<Outcom
     Ok(Outcome {
         scenario: "bigroom",
         table: judge::table(&figures),
-        checks: judge::checks(plan, &figures),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
+        measured,
+        own,
     })
 }

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{ScenarioError, Teacher};
-use crate::client::{Due, Engine, Http, Target, Task};
-use crate::measure::Quantiles;
+use crate::client::{Due, Engine, Targets, Task};
+use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
-use crate::report::{Check, Console, Outcome, Table, bars};
+use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
 use crate::sys::{clock, count, process, real, small};
+use crate::verdict::Own;
 use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -86,21 +87,20 @@ pub struct Figures {
     pub fault_examples: Vec<String>,
 }
 
-/// Fills the lobbies of `plan` and measures process `pid`, which serves `target`.
+/// Fills the lobbies of `plan` and measures process `pid`, which serves `targets`.
 ///
 /// # Errors
 /// The set-up failed, the process cannot be read, or the harness itself failed.
 pub fn run(
-    target: &Target,
+    targets: &Targets,
     plan: &Plan,
     pid: u32,
     timing: Timing,
     console: &mut Console,
 ) -> Result<Outcome, ScenarioError> {
-    let http = Http::new(target.clone());
-    let mut engine = Engine::new(plan.clone(), target.clone())?;
+    let mut engine = Engine::new(plan.clone(), targets.clone())?;
     console.progress(&format!("opening {} lobbies", plan.sizes.len()));
-    let codes = open_lobbies(&mut engine, &http)?;
+    let codes = open_lobbies(&mut engine, targets)?;
     let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
     let server_before = settle(&mut engine, pid, timing)?;
     let own = || process::own_usage().unwrap_or_default();
@@ -130,7 +130,7 @@ pub fn run(
         sockets,
         joined,
         alive: tally.pongs,
-        counted_by_server: count_players(&http, &codes)?,
+        counted_by_server: count_players(targets, &codes)?,
         server_before_kib: server_before.rss_kib,
         server_joined_kib: server_joined.rss_kib,
         server_held_kib: server_held.rss_kib,
@@ -146,23 +146,31 @@ pub fn run(
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: tally.faults.examples().to_vec(),
     };
+    let (stamped, unstamped) = engine.stamps();
+    let own = Own {
+        lateness: tally.lateness.clone(),
+        stamped,
+        unstamped,
+        ..Own::default()
+    };
     Ok(Outcome {
         scenario: "idle",
         table: table(&figures),
-        checks: checks(&figures),
+        measured: measured(&figures, tally),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
+        own,
     })
 }
 
-fn open_lobbies(engine: &mut Engine, http: &Http) -> Result<Vec<String>, ScenarioError> {
+fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, ScenarioError> {
     let plan = engine.world.plan.clone();
-    let mut teacher = Teacher::register(http, 0, 1)?;
+    let mut teacher = Teacher::register(targets, 0, 1)?;
     let mut codes = Vec::new();
     for class in 0..small(plan.sizes.len()) {
         if class > 0 && class % LOBBIES_PER_TEACHER == 0 {
-            teacher = Teacher::register(http, class / LOBBIES_PER_TEACHER, 1)?;
+            teacher = Teacher::register(targets, class / LOBBIES_PER_TEACHER, 1)?;
         }
-        let lobby = teacher.open_lobby(http, &plan, class)?;
+        let lobby = teacher.open_lobby(targets, &plan, class)?;
         engine.add_class(&lobby.code);
         codes.push(lobby.code);
     }
@@ -227,56 +235,59 @@ fn ask_all(engine: &mut Engine, timing: Timing, console: &mut Console) -> Result
     Ok(())
 }
 
-fn count_players(http: &Http, codes: &[String]) -> Result<u64, ScenarioError> {
+fn count_players(targets: &Targets, codes: &[String]) -> Result<u64, ScenarioError> {
     let mut players = 0;
     for code in codes {
-        let status: Status = http.get_json(&format!("/game/status?g={code}"), None)?;
+        let path = targets.game_path(&format!("/status?g={code}"));
+        let status: Status = targets.game_http(code).get_json(&path, None)?;
         players += u64::from(status.players);
     }
     Ok(players)
 }
 
-fn checks(figures: &Figures) -> Vec<Check> {
+fn measured(figures: &Figures, tally: &Tally) -> Measured {
+    let mut measured = Measured::default();
     let sockets = u64::from(figures.sockets);
-    vec![
-        Check::zero(
-            "sockets not joined".to_owned(),
-            sockets - u64::from(figures.joined).min(sockets),
-        ),
-        Check::zero(
-            "sockets dead after the hold".to_owned(),
-            sockets.saturating_sub(figures.alive),
-        ),
-        Check::zero(
-            "players missing at the server".to_owned(),
-            sockets.abs_diff(figures.counted_by_server),
-        ),
-        Check::zero("faults seen by clients".to_owned(), figures.faults.values().sum()),
-        Check::bar(
-            "server memory per idle socket",
-            figures.server_kib_per_socket,
-            bars::IDLE_KIB_MAX,
-            "KiB",
-        ),
-        Check::target(
-            "server memory per idle socket",
-            figures.server_kib_per_socket,
-            bars::IDLE_KIB_TARGET,
-            "KiB",
-        ),
-        Check::target(
+    measured.count("joined", u64::from(figures.joined));
+    measured.count("alive", figures.alive);
+    measured.times("join", "joining", &tally.join);
+    measured.times("own_lateness", "all", &tally.lateness);
+    measured.faults(&tally.faults);
+    let not_joined = sockets.saturating_sub(u64::from(figures.joined));
+    measured.zero("sockets not joined", not_joined);
+    let dead = sockets.saturating_sub(figures.alive);
+    measured.zero("sockets dead after the hold", dead);
+    let missing = sockets.abs_diff(figures.counted_by_server);
+    measured.zero("players missing at the server", missing);
+    measured.must_be_zero("faults seen by clients", Figure::Faults);
+    let name = "server memory per idle socket";
+    measured.peak(name, figures.server_kib_per_socket);
+    let figure = || Figure::Peak {
+        name: name.to_owned(),
+    };
+    measured.bar(name, figure(), bars::IDLE_KIB_MAX, "KiB");
+    measured.target(name, figure(), bars::IDLE_KIB_TARGET, "KiB");
+    for (name, figure, limit, unit) in [
+        (
             "harness memory per player",
             figures.harness_kib_per_socket,
             bars::HARNESS_KIB_MAX,
             "KiB",
         ),
-        Check::target(
+        (
             "harness CPU per join",
             figures.harness_us_per_join,
             bars::HARNESS_JOIN_US_MAX,
             "µs",
         ),
-    ]
+    ] {
+        measured.peak(name, figure);
+        let figure = Figure::Peak {
+            name: name.to_owned(),
+        };
+        measured.target(name, figure, limit, unit);
+    }
+    measured
 }
 
 fn table(figures: &Figures) -> Table {

@@ -1,10 +1,10 @@
 //! What has to exist before a class can play: a teacher, a quiz, a game.
 
 use super::ScenarioError;
-use crate::client::Http;
+use crate::client::{Http, HttpError, Targets};
 use crate::plan::Plan;
 use crate::sys::clock;
-use crate::wire::{self, CreateGame, CreatedGame, Register, Session, StoredQuiz};
+use crate::wire::{self, CreateGame, CreatedGame, Register, Report, Session, StoredQuiz};
 
 /// Codes drawn before giving up; with a million codes a second draw is rare.
 const CODES_MAX: u32 = 20;
@@ -38,7 +38,7 @@ impl Teacher {
     ///
     /// # Errors
     /// A call failed or was refused.
-    pub fn register(http: &Http, number: u32, questions: u16) -> Result<Self, ScenarioError> {
+    pub fn register(targets: &Targets, number: u32, questions: u16) -> Result<Self, ScenarioError> {
         // Accounts outlive a run, so their names carry its time and process.
         let email = format!(
             "load-{}-{}-{number}@example.org",
@@ -50,9 +50,10 @@ impl Teacher {
             password: PASSWORD,
             name: "Load Teacher",
         };
-        let session: Session = http.post_json("/store/auth/register", None, &body)?;
+        let http = targets.store_http();
+        let session: Session = http.post_json(&targets.store_path("/auth/register"), None, &body)?;
         let quiz: StoredQuiz = http.post_json(
-            "/store/quizzes",
+            &targets.store_path("/quizzes"),
             Some(&session.access_token),
             &wire::reference_document(questions),
         )?;
@@ -73,12 +74,13 @@ impl Teacher {
     ///
     /// # Errors
     /// The call failed or was refused.
-    pub fn sign_in_again(&mut self, http: &Http) -> Result<(), ScenarioError> {
+    pub fn sign_in_again(&mut self, targets: &Targets) -> Result<(), ScenarioError> {
         let body = Login {
             email: &self.email,
             password: PASSWORD,
         };
-        let session: Session = http.post_json("/store/auth/login", None, &body)?;
+        let path = targets.store_path("/auth/login");
+        let session: Session = targets.store_http().post_json(&path, None, &body)?;
         self.token = session.access_token;
         Ok(())
     }
@@ -87,12 +89,13 @@ impl Teacher {
     ///
     /// # Errors
     /// A call failed, no code is free, or the game may hold fewer players than the class has.
-    pub fn open_lobby(&self, http: &Http, plan: &Plan, class: u32) -> Result<Lobby, ScenarioError> {
+    pub fn open_lobby(&self, targets: &Targets, plan: &Plan, class: u32) -> Result<Lobby, ScenarioError> {
         let alphabet = crate::sys::small(wire::CODE_ALPHABET.len());
         for attempt in 0..CODES_MAX {
             let code = wire::code(plan.code_positions(class, attempt, alphabet));
-            let path = format!("/game/games?g={code}");
+            let path = targets.game_path(&format!("/games?g={code}"));
             let key = format!("{}-{class}-{attempt}", self.email);
+            let http: Http = targets.game_http(&code);
             let response = http.post(&path, Some(&self.token), &CreateGame::of_stored(&self.quiz, &key))?;
             if response.status == 409 {
                 continue;
@@ -108,5 +111,18 @@ impl Teacher {
             });
         }
         Err(ScenarioError::NoCode(CODES_MAX))
+    }
+
+    /// The saved result of `lobby`'s game; none when it is not saved yet.
+    ///
+    /// # Errors
+    /// The call failed, or was refused for another reason.
+    pub fn report(&self, targets: &Targets, lobby: &Lobby) -> Result<Option<Report>, HttpError> {
+        let path = targets.store_path(&format!("/games/{}/report", lobby.game));
+        let response = targets.store_http().get(&path, Some(&self.token))?;
+        if response.status == 404 {
+            return Ok(None);
+        }
+        response.read("GET", &path).map(Some)
     }
 }

@@ -1,11 +1,12 @@
 //! The machine's fingerprint. It is part of every result; results of unlike machines are not compared.
 
+use std::fmt;
 use std::fs;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a result was measured on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hardware {
     /// CPU model as the kernel names it.
     pub cpu: String,
@@ -15,7 +16,7 @@ pub struct Hardware {
     pub memory_kib: u64,
     /// Kernel release.
     pub kernel: String,
-    /// Descriptors this process may open.
+    /// Descriptors a process may open once it has asked for them (the hard limit).
     pub descriptors_max: String,
     /// CPU limit of the control group, `max` when there is none, `unknown` when it cannot be read.
     pub cpu_limit: String,
@@ -36,6 +37,23 @@ impl Hardware {
             descriptors_max: open_files(&text("/proc/self/limits")).unwrap_or_else(unknown),
             cpu_limit: first_line(&text("/sys/fs/cgroup/cpu.max")),
         }
+    }
+}
+
+impl fmt::Display for Hardware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            cpu,
+            cores,
+            memory_kib,
+            kernel,
+            descriptors_max,
+            cpu_limit,
+        } = self;
+        write!(
+            f,
+            "{cores} cores of {cpu}, {memory_kib} KiB, kernel {kernel}, {descriptors_max} descriptors, CPU limit {cpu_limit}"
+        )
     }
 }
 
@@ -61,7 +79,7 @@ fn open_files(limits: &str) -> Option<String> {
     let line = limits
         .lines()
         .find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_whitespace().next().map(str::to_owned)
+    line.split_whitespace().nth(1).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -83,7 +101,7 @@ mod tests {
         );
         assert_eq!(
             open_files("Max open files            20000     30000   files\n"),
-            Some("20000".to_owned())
+            Some("30000".to_owned())
         );
         assert_eq!(first_line(""), "unknown");
     }

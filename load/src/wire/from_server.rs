@@ -31,7 +31,10 @@ pub struct Frame<'a> {
     pub id: Option<u32>,
     /// `welcome`, `sync`: everything the screen needs.
     #[serde(borrow)]
-    pub state: Option<State<'a>>,
+    pub state: Option<Box<State<'a>>>,
+    /// `welcome`: what to resume with.
+    #[serde(borrow)]
+    pub token: Option<Text<'a>>,
     /// `question`: the stem.
     #[serde(borrow)]
     pub text: Option<Text<'a>>,
@@ -77,6 +80,8 @@ pub struct Frame<'a> {
 /// The part of a player's or host's state that the harness checks.
 #[derive(Debug, Deserialize)]
 pub struct State<'a> {
+    /// Grows when another server, or the same one after a restart, takes the game over.
+    pub epoch: Option<u32>,
     /// Head of the public sequence.
     pub seq: Option<u32>,
     /// Phase.
@@ -90,6 +95,64 @@ pub struct State<'a> {
     /// A host's roster.
     #[serde(borrow)]
     pub roster: Option<Vec<RosterEntry<'a>>>,
+    /// The question that is open or whose results are shown.
+    #[serde(borrow)]
+    pub question: Option<StateQuestion<'a>>,
+    /// A player's accepted choices; a host's count of answers.
+    pub answered: Option<serde::de::IgnoredAny>,
+    /// What a player was told at the question's end.
+    pub outcome: Option<StateOutcome>,
+    /// What a host was told at the question's end.
+    pub reveal: Option<StateReveal>,
+    /// The final places.
+    #[serde(borrow)]
+    pub over: Option<StateOver<'a>>,
+}
+
+/// A question in a state.
+#[derive(Debug, Deserialize)]
+pub struct StateQuestion<'a> {
+    /// Question number, from 1.
+    pub q: Option<u16>,
+    /// The stem.
+    #[serde(borrow)]
+    pub text: Option<Text<'a>>,
+}
+
+/// The outcome of a question in a player's state.
+#[derive(Debug, Deserialize)]
+pub struct StateOutcome {
+    /// Question number.
+    pub q: Option<u16>,
+    /// Points gained.
+    pub points: Option<u32>,
+}
+
+/// The outcome of a question in a host's state.
+#[derive(Debug, Deserialize)]
+pub struct StateReveal {
+    /// Question number.
+    pub q: Option<u16>,
+    /// Answers that contain each choice.
+    pub histogram: Option<Vec<u32>>,
+    /// Answers accepted.
+    pub answered: Option<u32>,
+    /// Correct answers.
+    pub right: Option<u32>,
+}
+
+/// The final places in a state.
+#[derive(Debug, Deserialize)]
+pub struct StateOver<'a> {
+    /// A player's place.
+    pub rank: Option<u32>,
+    /// Players ranked.
+    pub of: Option<u32>,
+    /// A player's points.
+    pub total: Option<u32>,
+    /// A host's list of all places.
+    #[serde(borrow)]
+    pub places: Option<Vec<Place<'a>>>,
 }
 
 /// A player in a host's roster.
@@ -164,6 +227,24 @@ mod tests {
             Frame::parse(over).expect("over").places.expect("places")[0].total,
             900
         );
+    }
+
+    #[test]
+    fn a_state_tells_a_client_that_comes_back_where_it_stands() {
+        let welcome = r#"{"t":"welcome","v":1,"id":9,"token":"h.c.s","state":{"epoch":2,"seq":3,"phase":"results","name":"A","total":912,"question":{"q":1,"text":"One?","choices":["a"],"ms":20000},"answered":[0],"outcome":{"q":1,"ok":true,"points":912,"total":912,"rank":2,"of":12,"streak":1,"correct":[0]}}}"#;
+        let frame = Frame::parse(welcome).expect("welcome");
+        let state = frame.state.expect("state");
+        assert_eq!(
+            (frame.token.expect("token").as_str(), state.epoch),
+            ("h.c.s", Some(2))
+        );
+        assert!(state.answered.is_some());
+        assert_eq!(state.question.and_then(|q| q.q), Some(1));
+        assert_eq!(state.outcome.and_then(|o| o.points), Some(912));
+
+        let sync = r#"{"t":"sync","v":1,"state":{"epoch":1,"seq":7,"phase":"podium","roster":[],"answered":0,"expected":0,"over":{"of":4,"questions":3,"places":[{"rank":1,"name":"Noor","total":2610}]}}}"#;
+        let state = Frame::parse(sync).expect("sync").state.expect("state");
+        assert_eq!(state.over.and_then(|o| o.places).map(|p| p.len()), Some(1));
     }
 
     #[test]

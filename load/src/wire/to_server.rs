@@ -11,6 +11,13 @@ pub enum ToServer<'a> {
         /// Name to play under.
         name: &'a str,
     },
+    /// First frame of a player that was here before.
+    Resume {
+        /// From `welcome`.
+        token: &'a str,
+        /// The last sequence number seen.
+        seq: u32,
+    },
     /// First frame of a host.
     Host {
         /// The teacher's access token.
@@ -35,6 +42,8 @@ pub enum ToServer<'a> {
         /// The question.
         q: u16,
     },
+    /// Ends the playing: to the podium.
+    End,
     /// Closes the game on its podium.
     Finish,
     /// Asks for `pong`.
@@ -58,6 +67,11 @@ mod tests {
         );
         assert_eq!(json(ToServer::Host { token: "x" }), r#"{"t":"host","token":"x"}"#);
         assert_eq!(json(ToServer::Next { q: 3 }), r#"{"t":"next","q":3}"#);
+        assert_eq!(
+            json(ToServer::Resume { token: "x", seq: 3 }),
+            r#"{"t":"resume","token":"x","seq":3}"#
+        );
+        assert_eq!(json(ToServer::End), r#"{"t":"end"}"#);
         assert_eq!(json(ToServer::Start), r#"{"t":"start"}"#);
         assert_eq!(json(ToServer::Finish), r#"{"t":"finish"}"#);
         assert_eq!(json(ToServer::Ping), r#"{"t":"ping"}"#);

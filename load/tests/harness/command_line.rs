@@ -58,16 +58,26 @@ fn a_run_prints_its_figures_and_keeps_them() {
         format!("run bigroom --target http://{target} --sizes 3,6 --questions 1 --fast --seed 9 --out {out}");
     let output = load(&run);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(
-        text.contains("growth exponent") && text.contains("PASSED") && text.contains("seed 9"),
+        text.contains("growth exponent") && text.contains("seed 9"),
         "{text}"
     );
     let results = std::fs::read_to_string(dir.path().join("results.json")).expect("results");
     let results: serde_json::Value = serde_json::from_str(&results).expect("JSON");
-    assert_eq!(
-        (&results["passed"], &results["plan"]["seed"]),
-        (&serde_json::json!(true), &serde_json::json!(9))
+    assert_eq!(results["plan"]["seed"], 9);
+    // Other tests beside this one may have made the machine too busy to measure on; then the verdict says so.
+    let valid = results["verdict"]["word"] != "INVALID";
+    assert_eq!(results["passed"], valid, "{text}");
+    assert_eq!(output.status.code(), Some(i32::from(!valid)), "{text}");
+    assert!(
+        text.starts_with("verdict: ") && text.contains(if valid { "PASSED" } else { "INVALID" }),
+        "the verdict stands first: {text}"
+    );
+    assert!(
+        results["checks"]
+            .as_array()
+            .is_some_and(|all| all.iter().all(|c| c["met"] == true)),
+        "{text}"
     );
 }
 

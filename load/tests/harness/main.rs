@@ -4,3 +4,7 @@ mod bigroom;
 mod command_line;
 mod fake;
 mod idle;
+mod kill;
+mod ramp;
+mod reconnect;
+mod support;

@@ -18,6 +18,11 @@ fn sent(player: u32, q: u16, choice: u8) -> Sent {
         clicked_at: Stamp(0),
         seen_at: Stamp(3_000),
         sent_at: Stamp(1_003_000),
+        copies: 1,
+        acks: 1,
+        unsaved_acks: 0,
+        disturbed: false,
+        overdue: false,
         fate: Fate::Acked {
             at: Stamp(1_008_000),
             saved: true,

@@ -1,64 +1,84 @@
 //! The bars of `bigroom` and its table.
 
-use super::{Figures, RoomFigures};
+use super::{Figures, Room, RoomFigures};
 use crate::plan::{self, Plan};
-use crate::report::{Check, Table, bars};
+use crate::report::{Figure, Measured, Table, bars};
 use crate::sys::real;
 
-/// Judges what the rooms showed. Correctness must be perfect in every room; bytes are judged where the bar is defined,
-/// with 500 players and the whole quiz.
-pub(super) fn checks(plan: &Plan, figures: &Figures) -> Vec<Check> {
-    let mut checks: Vec<Check> = figures.rooms.iter().flat_map(correctness).collect();
-    let full_room = figures.rooms.iter().find(|room| room.players == bars::FULL_ROOM);
-    if let Some(room) = full_room {
-        if plan.questions == plan::QUESTIONS {
-            let megabytes = real(room.traffic.payload_bytes) / 1e6;
-            checks.push(Check::bar(
-                "payload to 500 players",
-                megabytes,
-                bars::ROOM_MB_MAX,
-                "MB",
-            ));
-            checks.push(Check::target(
-                "payload to 500 players",
-                megabytes,
-                bars::ROOM_MB_TARGET,
-                "MB",
-            ));
+/// What the rooms showed, and what it is judged by. Correctness must be perfect in every room; bytes are judged where the
+/// bar is defined, with 500 players and the whole quiz.
+pub(super) fn measured(plan: &Plan, rooms: &[Room]) -> Measured {
+    let mut measured = Measured::default();
+    for room in rooms {
+        let figures = &room.figures;
+        measured.point(PAYLOAD, u64::from(figures.players), figures.traffic.payload_bytes);
+        measured.count("joined", u64::from(figures.joined));
+        measured.count("payload_bytes", figures.traffic.payload_bytes);
+        measured.count("wire_bytes", figures.traffic.wire_bytes);
+        measured.count("frames", figures.traffic.frames);
+        measured.ledger(&figures.ledger);
+        measured.faults(&room.tally.faults);
+        let phase = format!("{} players", figures.players);
+        for (name, times) in [
+            ("join", &room.tally.join),
+            ("fan_out", &room.tally.fan_out),
+            ("last_phone", &room.last_phone),
+            ("ack", &room.tally.ack),
+            ("own_lateness", &room.tally.lateness),
+            ("own_handling", &room.tally.handling),
+        ] {
+            measured.times(name, &phase, times);
         }
-        checks.push(Check::target(
-            "last of 500 phones, p95",
-            room.last_phone.p95_ms,
-            bars::LAST_PHONE_MS_MAX,
-            "ms",
-        ));
+        correctness(&mut measured, figures);
+        if figures.players == bars::FULL_ROOM {
+            judge_full_room(&mut measured, plan, figures, phase);
+        }
     }
-    if let Some(exponent) = figures.growth_exponent {
-        checks.push(Check::bar(
-            "growth exponent of payload",
-            exponent,
-            bars::EXPONENT_MAX,
-            "",
-        ));
+    if plan.sizes.iter().any(|size| Some(size) != plan.sizes.first()) {
+        let exponent = Figure::Exponent {
+            series: PAYLOAD.to_owned(),
+        };
+        measured.bar("growth exponent of payload", exponent, bars::EXPONENT_MAX, "");
     }
-    checks
+    measured
 }
 
-fn correctness(room: &RoomFigures) -> Vec<Check> {
+/// The series of payload bytes by players of the room.
+const PAYLOAD: &str = "payload_bytes_by_players";
+
+fn judge_full_room(measured: &mut Measured, plan: &Plan, room: &RoomFigures, phase: String) {
+    if plan.questions == plan::QUESTIONS {
+        let name = "payload to 500 players";
+        measured.peak(name, real(room.traffic.payload_bytes) / 1e6);
+        let figure = || Figure::Peak {
+            name: name.to_owned(),
+        };
+        measured.bar(name, figure(), bars::ROOM_MB_MAX, "MB");
+        measured.target(name, figure(), bars::ROOM_MB_TARGET, "MB");
+    }
+    let last_phone = Figure::Percentile {
+        name: "last_phone".to_owned(),
+        phase,
+        percent: 95.0,
+    };
+    measured.target(
+        "last of 500 phones, p95",
+        last_phone,
+        bars::LAST_PHONE_MS_MAX,
+        "ms",
+    );
+}
+
+fn correctness(measured: &mut Measured, room: &RoomFigures) {
     let name = |what: &str| format!("{} players: {what}", room.players);
-    let mut checks = vec![Check::zero(
-        name("not joined"),
-        u64::from(room.players.saturating_sub(room.joined)),
-    )];
+    let not_joined = room.players.saturating_sub(room.joined);
+    measured.zero(&name("not joined"), u64::from(not_joined));
     let not_told = room.joined.saturating_sub(room.told_of_end);
-    checks.push(Check::zero(name("not told of the end"), u64::from(not_told)));
-    checks.push(Check::zero(
-        name("faults seen by clients"),
-        room.faults.values().sum(),
-    ));
-    let disagreements = room.agreement.faults().into_iter().chain(room.ledger.faults());
-    checks.extend(disagreements.map(|(what, n)| Check::zero(name(what), n)));
-    checks
+    measured.zero(&name("not told of the end"), u64::from(not_told));
+    measured.zero(&name("faults seen by clients"), room.faults.values().sum());
+    for (what, n) in room.agreement.faults().into_iter().chain(room.ledger.faults()) {
+        measured.zero(&name(what), n);
+    }
 }
 
 /// A line for every room.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::RoomFigures;
 use super::agreement::Agreement;
-use crate::client::{Class, Due, Engine, EngineError, Host, Http, Task};
+use super::{Room, RoomFigures};
+use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
@@ -14,21 +14,23 @@ use crate::wire::Report;
 
 /// A step without waiting for people takes at most this long, in milliseconds.
 const STEP_MS_MAX: u64 = 15_000;
+/// From the podium at the host to the podium at the last phone, in milliseconds.
+const LAST_FRAME_MS_MAX: u64 = 3_000;
 /// How often a report is asked for until it is saved, in milliseconds.
 const REPORT_EVERY_MS: u64 = 100;
 
 /// Plays the plan's next room.
 pub(super) fn play(
     engine: &mut Engine,
-    http: &Http,
+    targets: &Targets,
     console: &mut Console,
-) -> Result<RoomFigures, ScenarioError> {
+) -> Result<Room, ScenarioError> {
     let class = small(engine.world.classes.len());
     let plan = engine.world.plan.clone();
     let size = plan.size(class);
     console.progress(&format!("room of {size}: setting up"));
-    let mut teacher = Teacher::register(http, class, plan.questions)?;
-    let lobby = teacher.open_lobby(http, &plan, class)?;
+    let mut teacher = Teacher::register(targets, class, plan.questions)?;
+    let lobby = teacher.open_lobby(targets, &plan, class)?;
     engine.add_class(&lobby.code);
     engine.world.tally = Tally::default();
     let cpu_before = process::own_usage().map_or(0, |u| u.cpu_us);
@@ -44,10 +46,10 @@ pub(super) fn play(
         .map_or(0, |u| u.cpu_us)
         .saturating_sub(cpu_before);
 
-    teacher.sign_in_again(http)?;
+    teacher.sign_in_again(targets)?;
     let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
     let report = if reached_podium {
-        fetch_report(engine, http, &teacher, &lobby)?
+        fetch_report(engine, targets, &teacher, &lobby)?
     } else {
         None
     };
@@ -59,7 +61,12 @@ pub(super) fn play(
     step(engine, |e| {
         e.world.classes.get(index(class)).is_some_and(|c| c.gone >= size)
     })?;
-    Ok(figures(engine, class, host, report.as_ref(), cpu_us))
+    let (figures, last_phone) = figures(engine, class, host, report.as_ref(), cpu_us);
+    Ok(Room {
+        figures,
+        tally: std::mem::take(&mut engine.world.tally),
+        last_phone,
+    })
 }
 
 fn step(engine: &mut Engine, done: impl FnMut(&Engine) -> bool) -> Result<bool, EngineError> {
@@ -108,13 +115,12 @@ fn play_questions(
                 plan.questions
             ));
         }
-        let everybody_knows = e
-            .world
-            .classes
-            .get(index(class))
-            .is_some_and(|c| c.over + c.gone >= size);
-        e.host(host)
-            .is_some_and(|h| h.is_done() || (h.is_over() && everybody_knows))
+        e.host(host).is_some_and(Host::is_over)
+    })?;
+    // Whoever misses the end is found when it asks for the head.
+    engine.run_until(clock::now().plus_ms(LAST_FRAME_MS_MAX), |e| {
+        let everybody_knows = |class: &Class| class.over + class.gone >= size;
+        e.host(host).is_some_and(Host::is_done) || e.world.class(class).is_some_and(everybody_knows)
     })?;
     Ok(())
 }
@@ -142,27 +148,31 @@ fn ask_every_head(engine: &mut Engine, class: u32) -> Result<(), EngineError> {
 /// Asks until the result is saved, serving the sockets in between; none when it never is.
 fn fetch_report(
     engine: &mut Engine,
-    http: &Http,
+    targets: &Targets,
     teacher: &Teacher,
     lobby: &Lobby,
 ) -> Result<Option<Report>, ScenarioError> {
-    let path = format!("/store/games/{}/report", lobby.game);
     let limit = clock::now().plus_ms(STEP_MS_MAX);
     while clock::now() < limit {
-        let response = http.get(&path, Some(teacher.token()))?;
-        if response.status != 404 {
-            return Ok(Some(response.read("GET", &path)?));
+        if let Some(report) = teacher.report(targets, lobby)? {
+            return Ok(Some(report));
         }
         engine.run_until(clock::now().plus_ms(REPORT_EVERY_MS), |_| false)?;
     }
     Ok(None)
 }
 
-fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_us: u64) -> RoomFigures {
+fn figures(
+    engine: &Engine,
+    class: u32,
+    host: u32,
+    report: Option<&Report>,
+    cpu_us: u64,
+) -> (RoomFigures, Micros) {
     let world = &engine.world;
     let tally = &world.tally;
     // A class without sockets stands in for one that was never added, which cannot be.
-    let unplayed = Class::new(class, 0, Vec::new());
+    let unplayed = Class::new(class, 0, None);
     let played = world.classes.get(index(class)).unwrap_or(&unplayed);
     let clicks = &played.clicks[..];
     let mut last_phone = Micros::default();
@@ -181,7 +191,7 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
         .map_or((&[][..], &[][..]), |h| (h.places(), h.reveals()));
     let phones: Vec<_> = engine.players().filter(|p| p.class() == class).collect();
     let agreement = Agreement::of(&phones, places, reveals, saved, clicks);
-    RoomFigures {
+    let figures = RoomFigures {
         players: world.plan.size(class),
         joined: played.joined,
         told_of_end: played.ended,
@@ -202,5 +212,6 @@ fn figures(engine: &Engine, class: u32, host: u32, report: Option<&Report>, cpu_
             .map(|(kind, n)| (kind.name(), n))
             .collect::<BTreeMap<_, _>>(),
         fault_examples: tally.faults.examples().to_vec(),
-    }
+    };
+    (figures, last_phone)
 }

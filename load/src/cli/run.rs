@@ -1,0 +1,373 @@
+//! `load run`: carries out a scenario between a verdict's watch and a record.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use super::Failure;
+use super::topology::TopologyArgs;
+use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets};
+use crate::measure::FaultKind;
+use crate::plan::{Pace, Plan, QUESTIONS, Segment};
+use crate::report::{Console, Judgement, Record};
+use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect};
+use crate::stack::Stack;
+use crate::sys::{clock, limits};
+use crate::verdict::monitor::Processes;
+use crate::verdict::{Monitor, Word};
+
+/// Players of a room: what one game holds.
+const ROOM_MAX: u32 = 500;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Scenario {
+    /// One game of each size, all questions, every player on a real socket: bytes, fan-out, scores.
+    Bigroom(BigroomArgs),
+    /// Players who sit in lobbies: memory of the server per socket.
+    Idle(IdleArgs),
+    /// Classes in stages: fan-out while they play, messages a second, games by server.
+    Ramp(RampArgs),
+    /// Every socket drops in an open question and comes back at once.
+    Reconnect(ReconnectArgs),
+    /// The server is killed at random instants while classes play: nothing that was acked as saved may be lost.
+    Kill(KillArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Common {
+    /// Servers to run against, as http://HOST:PORT.
+    #[arg(
+        long,
+        value_name = "URL",
+        required_unless_present_any = ["up", "servers"],
+        conflicts_with_all = ["up", "servers"]
+    )]
+    target: Option<Target>,
+    /// Game servers to address one by one; a class goes to the one that the hash of its code says.
+    #[arg(
+        long,
+        value_name = "URL",
+        value_delimiter = ',',
+        requires = "api",
+        conflicts_with = "up"
+    )]
+    servers: Vec<Target>,
+    /// The API, with --servers.
+    #[arg(long, value_name = "URL", requires = "servers")]
+    api: Option<Target>,
+    /// Before the paths of the game servers.
+    #[arg(long, value_name = "PATH", default_value = GAME_PREFIX)]
+    game_prefix: String,
+    /// Before the paths of the API.
+    #[arg(long, value_name = "PATH", default_value = STORE_PREFIX)]
+    store_prefix: String,
+    /// Starts a server for this run.
+    #[arg(long)]
+    up: bool,
+    #[command(flatten)]
+    topology: TopologyArgs,
+    /// Seed of the plan.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The part of the classes that this process plays, as PART/PARTS.
+    #[arg(long, value_name = "PART/PARTS", default_value_t = Segment::WHOLE)]
+    segment: Segment,
+    /// Directory for results.json.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BigroomArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Players of each room, 1 to 500.
+    #[arg(long, value_delimiter = ',', default_values_t = [50, 100, 250, 500],
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
+    sizes: Vec<u32>,
+    /// Questions of the reference quiz that are played.
+    #[arg(long, default_value_t = QUESTIONS, value_parser = clap::value_parser!(u16).range(1..=i64::from(QUESTIONS)))]
+    questions: u16,
+    /// Answers after 0.1 to 1 s instead of 2 to 15 s, and everything else as much faster.
+    #[arg(long)]
+    fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct IdleArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Sockets to hold.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=19_000))]
+    sockets: u32,
+    /// Players of each lobby, 1 to 500.
+    #[arg(long, default_value_t = ROOM_MAX, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
+    per_game: u32,
+    /// Process of the server, whose memory is read. [required with --target]
+    #[arg(long, required_unless_present = "up", conflicts_with = "up")]
+    pid: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RampArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Classes of 30 in the last stage. [default: 960, with --short 96]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(ramp::CLASSES_MAX)))]
+    classes: Option<u32>,
+    /// Stages, in equal steps up to all classes.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(ramp::STAGES_MAX)))]
+    stages: u32,
+    /// About a minute at ten times the pace, instead of 27 minutes.
+    #[arg(long)]
+    short: bool,
+    /// Admin addresses of all game servers, whose metrics tell how the games are spread behind a proxy.
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    admin: Vec<Target>,
+}
+
+impl RampArgs {
+    fn stages(&self) -> ramp::Stages {
+        let classes = self.classes.unwrap_or(if self.short { 96 } else { 960 });
+        if self.short {
+            ramp::Stages::short(classes, self.stages)
+        } else {
+            ramp::Stages::lesson(classes, self.stages)
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReconnectArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Classes of 30. [default: 300, with --short 30]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=600))]
+    classes: Option<u32>,
+    /// Fewer classes.
+    #[arg(long)]
+    short: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct KillArgs {
+    #[command(flatten)]
+    common: Common,
+    /// Kills. [default: 50, with --short 5]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(kill::KILLS_MAX)))]
+    kills: Option<u32>,
+    /// Classes of 30 that play at the same time. [default: 8, with --short 4]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=300))]
+    classes: Option<u32>,
+    /// Fewer kills and classes.
+    #[arg(long)]
+    short: bool,
+}
+
+impl KillArgs {
+    fn timing(&self) -> kill::Timing {
+        let (kills, classes) = if self.short { (5, 4) } else { (50, 8) };
+        kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes))
+    }
+}
+
+impl Scenario {
+    const fn common(&self) -> &Common {
+        match self {
+            Self::Bigroom(args) => &args.common,
+            Self::Idle(args) => &args.common,
+            Self::Ramp(args) => &args.common,
+            Self::Reconnect(args) => &args.common,
+            Self::Kill(args) => &args.common,
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        let plan = match self {
+            Self::Bigroom(args) => bigroom_plan(args),
+            Self::Idle(args) => idle_plan(args),
+            Self::Ramp(args) => args.stages().plan(args.common.seed),
+            Self::Reconnect(args) => reconnect_plan(args),
+            Self::Kill(args) => {
+                args.timing()
+                    .plan(args.common.seed, kill::CLASS_SIZE, kill::PACE, kill::QUESTIONS)
+            }
+        };
+        Plan {
+            segment: self.common().segment,
+            ..plan
+        }
+    }
+
+    /// Sockets that are open at the same time.
+    fn sockets(&self, plan: &Plan) -> u64 {
+        match self {
+            Self::Bigroom(_) => plan.sizes.iter().copied().max().map_or(0, u64::from),
+            Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => ramp::sockets(plan),
+            Self::Kill(args) => kill::sockets(args.timing()),
+        }
+    }
+
+    /// Why this cannot be done by a part of the processes, or with servers that are there.
+    fn objection(&self) -> Option<&'static str> {
+        let common = self.common();
+        match self {
+            Self::Bigroom(_) | Self::Idle(_) if common.segment != Segment::WHOLE => {
+                Some("this scenario is one process's; --segment goes with ramp and reconnect")
+            }
+            Self::Kill(_) if common.segment != Segment::WHOLE => Some(
+                "kill is one process's: it has to know what was in flight; --segment goes with ramp and reconnect",
+            ),
+            Self::Kill(_) if !common.up => {
+                Some("kill starts the servers that it kills: give --up, and --bin for another binary")
+            }
+            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) | Self::Kill(_) => None,
+        }
+    }
+}
+
+impl Common {
+    fn targets(&self, stack: Option<&Stack>) -> Option<Targets> {
+        let targets = match (stack, &self.target, &self.api) {
+            (Some(stack), _, _) => stack.targets()?,
+            (None, Some(target), _) => Targets::from(target.clone()),
+            (None, None, Some(api)) => Targets::direct(self.servers.clone(), api.clone()),
+            (None, None, None) => return None,
+        };
+        Some(targets.with_prefixes(&self.game_prefix, &self.store_prefix))
+    }
+}
+
+/// Runs a scenario; whether it passed.
+pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Failure> {
+    let (common, plan) = (scenario.common(), scenario.plan());
+    if let Some(why) = scenario.objection() {
+        return Err(Failure::configuration(anyhow::anyhow!(why)));
+    }
+    limits::ensure_descriptors(scenario.sockets(&plan))
+        .map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
+
+    let begun = clock::unix_ms();
+    let mut stack = match common.up {
+        true => Some(common.topology.start(None)?),
+        false => None,
+    };
+    let Some(targets) = common.targets(stack.as_ref()) else {
+        return Err(Failure::configuration(anyhow::anyhow!(
+            "give --target, --servers or --up"
+        )));
+    };
+    let server = stack.as_ref().and_then(|stack| stack.services().last()?.pid());
+    let nobody: Processes = Arc::new(Vec::new);
+    let processes = stack.as_ref().map_or(nobody, Stack::processes);
+    let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
+    let played = match scenario {
+        Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console),
+        Scenario::Idle(args) => {
+            let pid = server.or(args.pid);
+            let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
+            idle::run(&targets, &plan, pid, idle::Timing::FULL, console)
+        }
+        Scenario::Ramp(args) => ramp::run(&targets, &args.admin, &plan, &args.stages(), console),
+        Scenario::Reconnect(_) => reconnect::run(&targets, &plan, reconnect::Timing::FULL, console),
+        Scenario::Kill(args) => {
+            let victims = stack.as_mut();
+            let victims = victims.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --up")))?;
+            kill::run(&targets, &plan, args.timing(), victims, console)
+        }
+    };
+    let outcome = match played {
+        Ok(outcome) => outcome,
+        Err(error) => return give_up(error, console),
+    };
+    let (machine, resources) = monitor.finish();
+    let restarts = stack.as_ref().map_or(0, Stack::unexpected_restarts);
+    let table = outcome.table.clone();
+    let record = Record::of_run(outcome, &plan, begun, machine, resources, restarts);
+    let judgement = Judgement::of(&record);
+    judgement.print(&record, &table, console);
+    if let Some(dir) = &common.out {
+        let path = record.write(dir).map_err(Failure::unavailable)?;
+        console.line(&format!("written to {}", path.display()));
+    }
+    Ok(judgement.is_good())
+}
+
+/// What ended a run that could not be carried out. When it was this machine's ports or descriptors, that is a verdict and
+/// not a failure of the servers.
+fn give_up(error: ScenarioError, console: &mut Console) -> Result<bool, Failure> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    let mut found = None;
+    while let Some(error) = cause {
+        found = found.or(error.downcast_ref().map(FaultKind::of_connect));
+        cause = error.source();
+    }
+    let what = match found {
+        Some(FaultKind::NoPort) => "a source port",
+        Some(FaultKind::NoDescriptor) => "a descriptor",
+        Some(_) | None => return Err(error.into()),
+    };
+    console.settle();
+    console.line(&format!("verdict: {}", Word::Invalid));
+    console.line(&format!(
+        "  {}: {error} for want of {what}; nothing was measured",
+        Word::Invalid
+    ));
+    Ok(false)
+}
+
+fn reconnect_plan(args: &ReconnectArgs) -> Plan {
+    let classes = args.classes.unwrap_or(if args.short { 30 } else { 300 });
+    let sizes = vec![ramp::CLASS_SIZE; crate::sys::index(classes)];
+    Plan::new(args.common.seed, reconnect::PACE, reconnect::QUESTIONS, sizes)
+}
+
+fn bigroom_plan(args: &BigroomArgs) -> Plan {
+    Plan::new(
+        args.common.seed,
+        if args.fast { Pace::FAST } else { Pace::LESSON },
+        args.questions,
+        args.sizes.clone(),
+    )
+}
+
+fn idle_plan(args: &IdleArgs) -> Plan {
+    let full = args.sockets / args.per_game;
+    let rest = args.sockets % args.per_game;
+    let sizes = (0..full)
+        .map(|_| args.per_game)
+        .chain((rest > 0).then_some(rest))
+        .collect();
+    Plan::new(args.common.seed, Pace::FAST, 0, sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn good_command_lines_become_plans() {
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).map(|cli| cli.command);
+        let run = |line: &str| match parse(line) {
+            Ok(Command::Run(scenario)) => *scenario,
+            other => panic!("{other:?}"),
+        };
+        let Scenario::Bigroom(args) = run("load run bigroom --up --sizes 8,16 --fast --seed 5") else {
+            panic!("refused");
+        };
+        let plan = bigroom_plan(&args);
+        assert_eq!(
+            (plan.seed, plan.pace.name, plan.questions, plan.sizes),
+            (5, "fast", 20, vec![8, 16])
+        );
+        let Scenario::Idle(args) = run("load run idle --target http://127.0.0.1:1 --pid 1 --sockets 1200")
+        else {
+            panic!("refused");
+        };
+        assert_eq!(idle_plan(&args).sizes, [500, 500, 200]);
+    }
+}

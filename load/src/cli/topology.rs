@@ -1,0 +1,80 @@
+//! Which servers a command starts. What does not exist is refused with a word on what does.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Failure;
+use crate::stack::{Stack, StackError, Topology};
+
+/// Servers to start.
+#[derive(Debug, Args)]
+pub(super) struct TopologyArgs {
+    /// Game servers, 1 to 16, as processes of their own.
+    #[arg(long, value_name = "N")]
+    games: Option<u32>,
+    /// APIs beside them, 1 to 8. [default: 1]
+    #[arg(long, value_name = "N", requires = "games")]
+    apis: Option<u32>,
+    /// Where games are kept: embedded.
+    #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = store)]
+    store: Store,
+    /// Proxies before the game servers; there are none yet.
+    #[arg(long, value_name = "N", value_parser = no_proxies)]
+    proxies: Option<u32>,
+    /// Binary of the server in one process, `homeroom`. [default: beside this program]
+    #[arg(long, value_name = "PATH", conflicts_with = "games")]
+    bin: Option<PathBuf>,
+    /// Directory with the binaries of separate processes, `game-server` and `api`. [default: this program's]
+    #[arg(long, value_name = "DIR", conflicts_with = "bin")]
+    bin_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Store;
+
+fn store(text: &str) -> Result<Store, String> {
+    match text {
+        "embedded" => Ok(Store),
+        other => Err(format!(
+            "there is no store `{other}` to start here; there is `embedded`, in the memory of each game server"
+        )),
+    }
+}
+
+fn no_proxies(_: &str) -> Result<u32, String> {
+    Err("there is no proxy to start yet; game servers are addressed one by one, a class at one of them (--games N)".to_owned())
+}
+
+impl TopologyArgs {
+    /// Starts them: `games` game servers when nothing is said, one process when that is none.
+    pub(super) fn start(&self, games: Option<u32>) -> Result<Stack, Failure> {
+        let Self {
+            store: Store,
+            proxies: _,
+            bin,
+            bin_dir,
+            ..
+        } = self;
+        let directory = bin_dir.clone().unwrap_or_else(Topology::default_directory);
+        let topology = match self.games.or(games.filter(|_| bin.is_none())) {
+            Some(games) => Topology::separate(directory, games, self.apis.unwrap_or(1))
+                .map_err(Failure::configuration)?,
+            None => Topology::One {
+                binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
+            },
+        };
+        Ok(Stack::start(&topology)?)
+    }
+}
+
+impl From<StackError> for Failure {
+    fn from(error: StackError) -> Self {
+        match error {
+            StackError::NoBinary { .. } => Self::configuration(error),
+            StackError::Start(_) | StackError::Target(_) | StackError::NotUp { .. } => {
+                Self::unavailable(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Answering, and what becomes of answers: acks, refusals, outcomes. Until an answer is saved or refused in words, it is
+//! kept and sent again after coming back, as the protocol asks.
+
+use super::Player;
+use crate::client::pacer::Task;
+use crate::client::world::{Effects, World};
+use crate::measure::{Fate, FaultKind, Sent};
+use crate::plan::{self, Mishap};
+use crate::sys::clock::Stamp;
+use crate::sys::index;
+use crate::wire::{Frame, ToServer};
+
+impl Player {
+    pub(super) fn answer(&mut self, now: Stamp, q: u16, world: &mut World, effects: &mut Effects) {
+        let Some(planned) = world.plan.answer(self.class, self.student, q) else {
+            return;
+        };
+        // It was scheduled again when the player came back.
+        if self.answered_q >= q {
+            return;
+        }
+        if self.open_q != q {
+            world.tally.too_late_to_send += 1;
+            return;
+        }
+        effects.send(ToServer::Answer {
+            q,
+            choice: planned.choice,
+        });
+        let clicked_at = world
+            .class_mut(self.class)
+            .and_then(|c| c.click_mut(q))
+            .map_or(self.seen_at, |click| click.first_at);
+        let row = world.tally.ledger.enter(Sent {
+            class: self.class,
+            player: self.id,
+            q,
+            choice: planned.choice,
+            clicked_at,
+            seen_at: self.seen_at,
+            sent_at: now,
+            copies: 1,
+            acks: 0,
+            unsaved_acks: 0,
+            disturbed: self.disturbed,
+            overdue: false,
+            fate: Fate::Open,
+            told_points: None,
+        });
+        self.row = Some(row);
+        self.answered_q = q;
+        self.pending.push(row);
+        let mut mishaps = world.plan.mishaps(self.class, self.student, q);
+        if let Some(after_ms) = mishaps.find_map(|mishap| match mishap {
+            Mishap::DoubleTap { after_ms } => Some(after_ms),
+            Mishap::Reload { .. } | Mishap::LostNetwork { .. } | Mishap::SlowReader { .. } => None,
+        }) {
+            effects.schedule(now.plus_ms(u64::from(after_ms)), Task::TapAgain { q });
+        }
+    }
+
+    pub(super) fn tap_again(&mut self, q: u16, world: &mut World, effects: &mut Effects) {
+        if self.open_q == q
+            && let Some(row) = self.row
+        {
+            send_again(row, world, effects);
+        }
+    }
+
+    /// Sends again what is neither saved nor refused.
+    pub(super) fn send_pending(&self, world: &mut World, effects: &mut Effects) {
+        for &row in &self.pending {
+            send_again(row, world, effects);
+        }
+    }
+
+    /// The answers that are on their way met an end of the socket.
+    pub(super) fn disturb(&mut self, world: &mut World) {
+        self.disturbed = self.open_q != 0;
+        for &row in &self.pending {
+            if let Some(sent) = world.tally.ledger.row_mut(row) {
+                sent.disturbed = true;
+            }
+        }
+    }
+
+    /// The row of the answer to `q`: one that is not settled yet, the newest, or an earlier one.
+    fn row_of(&self, q: u16, world: &World) -> Option<u32> {
+        let ledger = &world.tally.ledger;
+        let is_to_q = |row: &u32| ledger.rows().get(index(*row)).is_some_and(|r| r.q == q);
+        let known = self.pending.iter().copied().chain(self.row).find(is_to_q);
+        known.or_else(|| ledger.find(self.class, self.id, q))
+    }
+
+    pub(super) fn on_ack(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World) {
+        let row = frame.q.and_then(|q| self.row_of(q, world));
+        let Some((row, sent)) = row.and_then(|row| Some((row, world.tally.ledger.row_mut(row)?))) else {
+            return self.fault(world, FaultKind::StrayAck, || format!("question {:?}", frame.q));
+        };
+        let saved = frame.saved == Some(true);
+        sent.acks = sent.acks.saturating_add(1);
+        // Every copy may be acked, and after an ack that says it is not saved yet another one is promised.
+        let too_many = sent.acks > sent.copies.saturating_add(sent.unsaved_acks);
+        sent.unsaved_acks = sent.unsaved_acks.saturating_add(u16::from(!saved));
+        let first = sent.fate == Fate::Open && !sent.disturbed && !world.reading_late;
+        let sent_at = sent.sent_at;
+        let refused = matches!(sent.fate, Fate::Refused { .. });
+        match &mut sent.fate {
+            fate @ Fate::Open => *fate = Fate::Acked { at: now, saved },
+            Fate::Acked { saved: before, .. } => *before |= saved,
+            Fate::Refused { .. } => {}
+        }
+        if first {
+            world.tally.ack.record(now.since(sent_at));
+        }
+        if saved {
+            self.pending.retain(|&pending| pending != row);
+        }
+        if too_many || refused {
+            self.fault(world, FaultKind::StrayAck, || {
+                format!("question {:?} again", frame.q)
+            });
+        }
+    }
+
+    pub(super) fn on_result(&mut self, frame: &Frame<'_>, world: &mut World) {
+        if !self.advance(frame, world) {
+            return;
+        }
+        self.open_q = 0;
+        self.disturbed = false;
+        let (Some(q), Some(points), Some(total)) = (frame.q, frame.points, frame.total) else {
+            return self.fault(world, FaultKind::Malformed, || {
+                "result without q, points or total".to_owned()
+            });
+        };
+        let expected_total = self.total.saturating_add(points);
+        let correct = plan::reference_correct(q);
+        let told = self.expected_ok(q, points, world);
+        let wrong = told.is_some_and(|ok| frame.ok != ok || (ok != Some(true) && points != 0));
+        if wrong || total != expected_total || frame.correct.as_deref() != Some(&[correct][..]) {
+            self.fault(world, FaultKind::WrongOutcome, || {
+                format!("question {q}: ok {:?}, {points} points, total {total}; expected ok {told:?}, total {expected_total}", frame.ok)
+            });
+        }
+        self.total = total;
+    }
+
+    /// Notes the points told for `q`, and says what `ok` must have been; none when that cannot be known yet.
+    pub(super) fn expected_ok(&self, q: u16, points: u32, world: &mut World) -> Option<Option<bool>> {
+        let row = self
+            .row
+            .and_then(|row| world.tally.ledger.row_mut(row))
+            .filter(|row| row.q == q);
+        let Some(row) = row else { return Some(None) };
+        row.told_points = Some(points);
+        match row.fate {
+            Fate::Acked { saved: true, .. } => Some(Some(row.choice == plan::reference_correct(q))),
+            Fate::Refused { .. } if row.copies == 1 => Some(None),
+            // In flight, or not promised: whether it counted is known when its ack comes.
+            Fate::Open | Fate::Acked { saved: false, .. } | Fate::Refused { .. } => None,
+        }
+    }
+
+    pub(super) fn on_error(&mut self, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
+        let code = frame.code.as_ref().map_or("none", |c| c.as_str());
+        if !self.here {
+            // What is refused at the door stays refused in this plan: a server must not be fast by refusing.
+            self.end_expected = true;
+            effects.hang_up();
+            let kind = if self.id == 0 {
+                FaultKind::JoinRefused
+            } else {
+                FaultKind::ResumeRefused
+            };
+            return self.fault(world, kind, || code.to_owned());
+        }
+        let row = frame.q.and_then(|q| self.row_of(q, world));
+        let Some((row, sent)) = row.and_then(|row| Some((row, world.tally.ledger.row_mut(row)?))) else {
+            return self.fault(world, FaultKind::Refused, || code.to_owned());
+        };
+        match sent.fate {
+            Fate::Open | Fate::Acked { saved: false, .. } => {
+                sent.fate = Fate::Refused { code: code.into() };
+                self.pending.retain(|&pending| pending != row);
+            }
+            // A second tap may cross the question's end.
+            Fate::Acked { saved: true, .. } | Fate::Refused { .. } if sent.copies > 1 => {}
+            Fate::Acked { saved: true, .. } | Fate::Refused { .. } => {
+                self.fault(world, FaultKind::Refused, || code.to_owned());
+            }
+        }
+    }
+}
+
+fn send_again(row: u32, world: &mut World, effects: &mut Effects) {
+    if let Some(sent) = world.tally.ledger.row_mut(row) {
+        sent.copies = sent.copies.saturating_add(1);
+        effects.send(ToServer::Answer {
+            q: sent.q,
+            choice: sent.choice,
+        });
+        world.tally.sent_again += 1;
+    }
+}

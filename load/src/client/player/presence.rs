@@ -1,0 +1,240 @@
+//! Coming, being cut off, coming back.
+
+use super::{Final, Player};
+use crate::client::pacer::Task;
+use crate::client::world::{Effects, OnLoss, World};
+use crate::measure::FaultKind;
+use crate::sys::clock::Stamp;
+use crate::wire::{Frame, State, ToServer};
+
+impl Player {
+    /// The handshake is done.
+    pub(in crate::client) fn on_open(&self, effects: &mut Effects) {
+        match &self.token {
+            Some(token) => effects.send(ToServer::Resume {
+                token,
+                seq: self.sequence.last().unwrap_or(0),
+            }),
+            None => effects.send(ToServer::Join {
+                name: &self.join_name(),
+            }),
+        }
+    }
+
+    /// The name to join with. Whoever was cut off between the join and its `welcome` may be in the game already, under a
+    /// name that is taken now.
+    fn join_name(&self) -> String {
+        match self.turn + self.attempt {
+            0 => self.name(),
+            again => format!("{} {again}", self.name()),
+        }
+    }
+
+    /// The socket is gone.
+    pub(in crate::client) fn on_gone(
+        &mut self,
+        now: Stamp,
+        kind: FaultKind,
+        why: &str,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
+        let comes_back = match (world.on_loss, kind) {
+            // Whoever speaks no WebSocket will not do so at the next attempt.
+            (OnLoss::Fault, _) | (OnLoss::Return, FaultKind::Framing) => false,
+            (OnLoss::Return, _) => !self.end_expected,
+        };
+        if comes_back {
+            // The generator's own fault: tried again, and told all the same.
+            if matches!(kind, FaultKind::NoPort | FaultKind::NoDescriptor) {
+                self.fault(world, kind, || why.to_owned());
+            }
+            if self.here {
+                world.tally.cut_off += 1;
+                self.leave(now, world);
+            } else {
+                self.attempt = self.attempt.saturating_add(1);
+            }
+            let (turn, attempt) = (u32::from(self.turn), u32::from(self.attempt));
+            let wait_ms = world.plan.backoff_ms(self.class, self.student, turn, attempt);
+            effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
+            return;
+        }
+        self.here = false;
+        let was_away = self.away_since.take().is_some();
+        if let Some(class) = world.class_mut(self.class) {
+            class.gone += 1;
+            class.away -= u32::from(was_away);
+        }
+        if !self.end_expected {
+            self.fault(world, kind, || why.to_owned());
+        }
+    }
+
+    /// It dropped its socket itself, and wants to be back at `back_at`.
+    pub(in crate::client) fn on_dropped(&mut self, back_at: Stamp, world: &mut World) {
+        world.tally.dropped += 1;
+        if self.here {
+            self.leave(back_at, world);
+        }
+    }
+
+    fn leave(&mut self, since: Stamp, world: &mut World) {
+        self.here = false;
+        self.turn = self.turn.saturating_add(1);
+        self.attempt = 0;
+        self.away_since = Some(since);
+        self.disturb(world);
+        world.tally.cut_in_flight += crate::sys::count(self.pending.len());
+        if let Some(class) = world.class_mut(self.class) {
+            class.away += 1;
+        }
+    }
+
+    pub(super) fn on_close(&mut self, code: Option<u16>, world: &mut World) {
+        if self.end_expected && code == Some(1_000) {
+            if let Some(class) = world.class_mut(self.class) {
+                class.ended += 1;
+            }
+            return;
+        }
+        if let Some(class) = world.class_mut(self.class) {
+            class.last_refusal = code.unwrap_or(0);
+        }
+        // After these a client comes back: the server stops or moved the game, was read too slowly, or is full; and after
+        // a close without a code of its own, which a proxy may send.
+        let comes_back = matches!(
+            code,
+            None | Some(1_001 | 1_006 | 1_011 | 1_012 | 1_013 | 4_408 | 4_429)
+        );
+        if comes_back && world.on_loss == OnLoss::Return {
+            return;
+        }
+        self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
+        // Told once; the end of the socket that follows is no second fault.
+        self.end_expected = true;
+    }
+
+    pub(super) fn on_welcome(
+        &mut self,
+        now: Stamp,
+        frame: &Frame<'_>,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
+        let (Some(id), Some(state)) = (frame.id, frame.state.as_ref()) else {
+            return self.fault(world, FaultKind::Malformed, || {
+                "welcome without id or state".to_owned()
+            });
+        };
+        if self.here {
+            return self.fault(world, FaultKind::Malformed, || "a second welcome".to_owned());
+        }
+        self.here = true;
+        self.attempt = 0;
+        if let Some(token) = &frame.token
+            && self.token.as_deref() != Some(token.as_str())
+        {
+            self.token = Some(token.as_str().into());
+        }
+        if self.id == 0 {
+            world.tally.join.record(now.since(self.due_at));
+            if let Some(class) = world.class_mut(self.class) {
+                class.joined += 1;
+            }
+        } else if self.id != id {
+            self.fault(world, FaultKind::WrongName, || {
+                format!("player {} came back as {id}", self.id)
+            });
+        }
+        self.id = id;
+        if let Some(since) = self.away_since.take() {
+            world.tally.back.record(now.since(since));
+            if let Some(class) = world.class_mut(self.class) {
+                class.away -= 1;
+            }
+        }
+        let name = state.name.as_ref().map_or("", |n| n.as_str());
+        if !name.starts_with(&self.name()) {
+            self.fault(world, FaultKind::WrongName, || {
+                format!("{name}, not {}", self.name())
+            });
+        }
+        self.take_state(now, state, world, effects);
+        self.send_pending(world, effects);
+    }
+
+    pub(super) fn on_sync(
+        &mut self,
+        now: Stamp,
+        text: &str,
+        frame: &Frame<'_>,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
+        match &frame.state {
+            Some(state) => self.take_state(now, state, world, effects),
+            None => self.fault(world, FaultKind::Malformed, || text.to_owned()),
+        }
+    }
+
+    /// Replaces what this phone knows, and takes up the open question where it stands.
+    fn take_state(&mut self, now: Stamp, state: &State<'_>, world: &mut World, effects: &mut Effects) {
+        let Some(seq) = state.seq else {
+            return self.fault(world, FaultKind::Malformed, || "state without seq".to_owned());
+        };
+        if let Err(fault) = self.sequence.cover(state.epoch, seq) {
+            self.fault(world, FaultKind::from(fault), || {
+                format!("a state with seq {seq}")
+            });
+        }
+        self.total = state.total.unwrap_or(self.total);
+        let open = state
+            .phase
+            .as_ref()
+            .is_some_and(|phase| phase.as_str() == "question");
+        let question = state.question.as_ref().and_then(|question| question.q);
+        let stem = state
+            .question
+            .as_ref()
+            .and_then(|question| question.text.as_ref());
+        if let (Some(q), Some(stem)) = (question, stem)
+            && world.stem(q) != Some(stem.as_str())
+        {
+            self.fault(world, FaultKind::WrongQuestion, || stem.as_str().to_owned());
+        }
+        match question.filter(|_| open) {
+            Some(q) => self.take_up(now, q, state.answered.is_some(), world, effects),
+            None => (self.open_q, self.disturbed) = (0, false),
+        }
+        if let Some((q, points)) = state.outcome.as_ref().and_then(|o| Some((o.q?, o.points?))) {
+            // What it was told is compared with the report; whether it must count was judged by whoever was there.
+            let _told = self.expected_ok(q, points, world);
+        }
+        let places = state.over.as_ref().and_then(|over| {
+            Some(Final {
+                rank: over.rank?,
+                total: over.total?,
+                of: over.of?,
+            })
+        });
+        if let Some(places) = places {
+            self.end_with(places, world);
+        }
+    }
+
+    /// The open question, for one who came while it was open: the answer is due when it would have been, or at once.
+    fn take_up(&mut self, now: Stamp, q: u16, answered: bool, world: &World, effects: &mut Effects) {
+        if self.open_q != q {
+            (self.open_q, self.seen_at) = (q, now);
+        }
+        self.disturbed = true;
+        if answered || self.answered_q >= q {
+            return;
+        }
+        if let Some(planned) = world.plan.answer(self.class, self.student, q) {
+            let at = self.seen_at.plus_ms(u64::from(planned.after_ms)).max(now);
+            effects.schedule(at, Task::Answer { q });
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! `ramp`: classes in stages, each of which climbs and then holds. Answers how fast a click reaches the phones while many
+//! classes play, what the servers deliver in a second, and whether placement spreads the games over the servers. Only
+//! holds count, but for joins, which happen while a stage climbs.
+
+mod judge;
+mod spread;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use spread::{Spread, allowed as spread_allowed};
+
+use super::ScenarioError;
+use super::school::{self, STEP_MS_MAX, School};
+use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
+use crate::measure::{Micros, Quantiles, Reckoning, Tally};
+use crate::plan::{Habits, Pace, Plan};
+use crate::report::{Console, Outcome};
+use crate::sys::{clock, count, process, real};
+
+/// Players of a class.
+pub const CLASS_SIZE: u32 = 30;
+/// Between the last planned join in time and the start of the game, in milliseconds.
+const BEFORE_START_MS: u64 = 1_000;
+/// How often progress is shown, in milliseconds.
+const PROGRESS_EVERY_MS: u64 = 5_000;
+/// Questions of the longest quiz that a game may have.
+const QUESTIONS_MAX: u64 = 200;
+
+/// The stages of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stages {
+    /// Classes that play in each stage, those of the stages before included; each more than the one before.
+    pub classes: Vec<u32>,
+    /// A stage climbs for this long, in milliseconds.
+    pub climb_ms: u64,
+    /// And holds for this long.
+    pub hold_ms: u64,
+    /// How fast the classes play.
+    pub pace: Pace,
+    /// What students do besides answering.
+    pub habits: Habits,
+}
+
+impl Stages {
+    /// `stages` stages up to `classes` classes, at a lesson's pace: each climbs for 3 minutes and holds for 6.
+    #[must_use]
+    pub fn lesson(classes: u32, stages: u32) -> Self {
+        Self {
+            classes: steps(classes, stages),
+            climb_ms: 180_000,
+            hold_ms: 360_000,
+            pace: Pace::LESSON,
+            habits: Habits::SCHOOL,
+        }
+    }
+
+    /// The same in about a minute: ten times as fast.
+    #[must_use]
+    pub fn short(classes: u32, stages: u32) -> Self {
+        let stages = stages.max(1);
+        Self {
+            classes: steps(classes, stages),
+            climb_ms: 8_000,
+            hold_ms: 36_000 / u64::from(stages),
+            pace: Pace::FAST,
+            habits: Habits::SCHOOL_FAST,
+        }
+    }
+
+    /// The plan of these stages.
+    #[must_use]
+    pub fn plan(&self, seed: u64) -> Plan {
+        let classes = self.classes.last().copied().unwrap_or(0);
+        Plan {
+            habits: self.habits,
+            ..Plan::new(
+                seed,
+                self.pace,
+                self.questions(),
+                vec![CLASS_SIZE; crate::sys::index(classes)],
+            )
+        }
+    }
+
+    /// Questions that the first class needs to play until the end: nearly everybody has to answer each of them.
+    fn questions(&self) -> u16 {
+        let all_ms = (self.climb_ms + self.hold_ms + STEP_MS_MAX) * count(self.classes.len());
+        let shortest_ms = u64::from(self.pace.answer_ms.1 / 2 + self.pace.results_ms.0).max(1);
+        u16::try_from((all_ms / shortest_ms).clamp(1, QUESTIONS_MAX)).unwrap_or(1)
+    }
+}
+
+/// `stages` equal steps up to `classes`.
+fn steps(classes: u32, stages: u32) -> Vec<u32> {
+    let mut steps: Vec<u32> = (1..=stages.max(1)).map(|n| classes * n / stages.max(1)).collect();
+    steps.dedup();
+    steps
+}
+
+/// What a stage showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct StageFigures {
+    /// Classes of the whole run that play in it.
+    pub classes: u32,
+    /// Players of this process that were planned until its end.
+    pub players: u64,
+    /// Those of them that were welcomed.
+    pub joined: u64,
+    /// From a join's due time to its `welcome`, climb and hold.
+    pub join: Quantiles,
+    /// From the host's click to the question, at every phone.
+    pub fan_out: Quantiles,
+    /// From an answer to its ack.
+    pub ack: Quantiles,
+    /// From the loss of a socket, or the planned return, to being back.
+    pub back: Quantiles,
+    /// Messages received by players and hosts.
+    pub messages: u64,
+    /// The hold's length, in milliseconds.
+    pub hold_ms: u64,
+    /// Messages in a second.
+    pub messages_per_s: f64,
+    /// How late the harness itself was.
+    pub lateness: Quantiles,
+    /// How late it handled what had arrived; no part of the other times.
+    pub handling: Quantiles,
+    /// CPU of the harness per message received, in microseconds; sending answers is part of it.
+    pub harness_us_per_message: f64,
+}
+
+/// What all stages showed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    /// Stage by stage.
+    pub stages: Vec<StageFigures>,
+    /// Games by server.
+    pub spread: Spread,
+    /// Answers against the saved results.
+    pub ledger: Reckoning,
+    /// Games whose result was not saved.
+    pub without_report: u64,
+    /// Classes in which not everybody saw the podium.
+    pub without_podium: u64,
+    /// Phones whose head of the sequence is unverified.
+    pub unverified: u64,
+    /// Players of whom the server did not take leave.
+    pub not_told_of_end: u64,
+    /// Members that were away at the end.
+    pub away_at_end: u64,
+    /// Sockets lost that nobody dropped.
+    pub cut_off: u64,
+    /// Sockets dropped as planned.
+    pub dropped: u64,
+    /// Answers sent again.
+    pub sent_again: u64,
+    /// Planned answers whose question had closed before they were sent.
+    pub too_late_to_send: u64,
+    /// Resident memory of the harness per player before it plays, in KiB: a socket and its state.
+    pub harness_kib_per_player: f64,
+    /// CPU of the harness per join of the first stage's climb, the hosts' and the games' first messages included.
+    pub harness_us_per_join: f64,
+    /// Faults by kind.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// The first of them in words.
+    pub fault_examples: Vec<String>,
+}
+
+/// The times of a stage, for merging.
+#[derive(Debug)]
+struct StageTimes {
+    name: String,
+    join: Micros,
+    tally: Tally,
+}
+
+/// Runs `stages` of `plan` against `targets`. Games by server are read from the metrics at `admins`; without any they are
+/// counted where the harness placed them.
+///
+/// # Errors
+/// The set-up failed, or the harness itself did. What the servers do wrong is in the outcome.
+pub fn run(
+    targets: &Targets,
+    admins: &[Target],
+    plan: &Plan,
+    stages: &Stages,
+    console: &mut Console,
+) -> Result<Outcome, ScenarioError> {
+    let mut engine = Engine::new(plan.clone(), targets.clone())?;
+    engine.on_loss(OnLoss::Return);
+    let mut school = School::default();
+    let (mut all, mut times) = (Vec::new(), Vec::new());
+    let games_before = spread::count_games(admins)?;
+    let mut first = Climb::default();
+    for number in 0..stages.classes.len() {
+        let climb = climb(&mut engine, &mut school, stages, number, console)?;
+        if number == 0 {
+            first = climb;
+        }
+        let (figures, stage_times) = hold(&mut engine, &school, stages, number, console)?;
+        all.push(figures);
+        times.push(stage_times);
+    }
+    let spread = Spread::of(&school, targets, admins, &games_before)?;
+    console.progress("ending the games");
+    let without_podium = school.end(&mut engine)?;
+    let stuck = school.explain_stuck(&engine);
+    engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| school.away(e) == 0)?;
+    let away_at_end = school.away(&engine);
+    let unverified = school.ask_every_head(&mut engine)?;
+    console.progress("fetching the reports");
+    let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
+    school.tell_hosts(&mut engine, Task::Finish);
+    engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(&school, e) == 0)?;
+    let tally = &engine.world.tally;
+    let figures = Figures {
+        stages: all,
+        spread,
+        ledger: verdict.reckoning,
+        without_report: verdict.without_report,
+        without_podium,
+        unverified,
+        not_told_of_end: not_told(&school, &engine),
+        away_at_end,
+        cut_off: tally.cut_off,
+        dropped: tally.dropped,
+        sent_again: tally.sent_again,
+        too_late_to_send: tally.too_late_to_send,
+        harness_kib_per_player: first.kib_per_player,
+        harness_us_per_join: first.us_per_join,
+        faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
+        fault_examples: [&stuck, tally.faults.examples()].concat(),
+    };
+    let mut own = school::own(&engine);
+    times
+        .iter()
+        .for_each(|stage| own.lateness.merge(&stage.tally.lateness));
+    Ok(Outcome {
+        scenario: "ramp",
+        table: judge::table(&figures),
+        measured: judge::measured(plan, &figures, &times, &tally.faults),
+        figures: serde_json::to_value(&figures).unwrap_or_default(),
+        own,
+    })
+}
+
+fn not_told(school: &School, engine: &Engine) -> u64 {
+    let classes = school.classes(engine);
+    classes
+        .map(|class| u64::from(class.joined.saturating_sub(class.ended)))
+        .sum()
+}
+
+/// What the harness itself spent on a climb.
+#[derive(Debug, Clone, Copy, Default)]
+struct Climb {
+    us_per_join: f64,
+    kib_per_player: f64,
+}
+
+/// Opens the lobbies of a stage and lets its classes in, spread over the climb.
+fn climb(
+    engine: &mut Engine,
+    school: &mut School,
+    stages: &Stages,
+    number: usize,
+    console: &mut Console,
+) -> Result<Climb, ScenarioError> {
+    let from = number
+        .checked_sub(1)
+        .and_then(|before| stages.classes.get(before))
+        .copied()
+        .unwrap_or(0);
+    let upto = stages.classes.get(number).copied().unwrap_or(from);
+    let plan = engine.world.plan.clone();
+    let new: Vec<u32> = plan
+        .my_classes()
+        .filter(|class| (from..upto).contains(class))
+        .collect();
+    console.progress(&format!("stage of {upto} classes: opening {} lobbies", new.len()));
+    let known = school.rooms.len();
+    school.open(engine, &new)?;
+    school.wait_for_hosts(engine)?;
+
+    engine.world.tally.join = Micros::default();
+    let own = || process::own_usage().unwrap_or_default();
+    let (before, joined_before) = (own(), school.joined(engine));
+    let begin = clock::now();
+    let join_ms = u64::from(plan.pace.join_over_ms) + BEFORE_START_MS;
+    let spread_us = stages.climb_ms.saturating_sub(join_ms) * 1_000 / count(new.len()).max(1);
+    for (position, room) in (0..).zip(&school.rooms[known..]) {
+        let opening = begin.plus_us(position * spread_us);
+        school::add_players(engine, room.class, opening);
+        engine.schedule(Due {
+            at: opening.plus_ms(join_ms),
+            conn: room.host,
+            task: Task::Start,
+        });
+    }
+    console.progress(&format!("stage of {upto} classes: climbing"));
+    engine.run_until(begin.plus_ms(stages.climb_ms), |_| false)?;
+    let after = own();
+    let joined = real((school.joined(engine) - joined_before).max(1));
+    Ok(Climb {
+        us_per_join: real(after.cpu_us.saturating_sub(before.cpu_us)) / joined,
+        kib_per_player: real(after.rss_kib.saturating_sub(before.rss_kib)) / joined,
+    })
+}
+
+/// Measures while everybody plays.
+fn hold(
+    engine: &mut Engine,
+    school: &School,
+    stages: &Stages,
+    number: usize,
+    console: &mut Console,
+) -> Result<(StageFigures, StageTimes), ScenarioError> {
+    let classes = stages.classes.get(number).copied().unwrap_or(0);
+    let cpu = || process::own_usage().map_or(0, |usage| usage.cpu_us);
+    let _climb = engine.world.tally.take_times();
+    let (cpu_before, messages_before) = (cpu(), engine.world.tally.messages);
+    let begin = clock::now();
+    let end = begin.plus_ms(stages.hold_ms);
+    while clock::now() < end {
+        let messages = engine.world.tally.messages;
+        let shown = clock::now();
+        engine.run_until(end.min(shown.plus_ms(PROGRESS_EVERY_MS)), |_| false)?;
+        let rate =
+            real(engine.world.tally.messages - messages) * 1e6 / real(clock::now().since(shown).max(1));
+        let p95_ms = engine.world.tally.fan_out.percentile_ms(95.0);
+        console.progress(&format!(
+            "stage of {classes} classes: {} players, {rate:.0} messages/s, fan-out p95 {p95_ms:.2} ms",
+            school.joined(engine)
+        ));
+    }
+    let hold_us = clock::now().since(begin).max(1);
+    let messages = engine.world.tally.messages - messages_before;
+    let join = std::mem::take(&mut engine.world.tally.join);
+    let tally = engine.world.tally.take_times();
+    let players = school.rooms.iter().map(|room| engine.world.plan.size(room.class));
+    let figures = StageFigures {
+        classes,
+        players: players.map(u64::from).sum(),
+        joined: school.joined(engine),
+        join: join.quantiles(),
+        fan_out: tally.fan_out.quantiles(),
+        ack: tally.ack.quantiles(),
+        back: tally.back.quantiles(),
+        messages,
+        hold_ms: hold_us / 1_000,
+        messages_per_s: real(messages) * 1e6 / real(hold_us),
+        lateness: tally.lateness.quantiles(),
+        handling: tally.handling.quantiles(),
+        harness_us_per_message: real(cpu().saturating_sub(cpu_before)) / real(messages.max(1)),
+    };
+    let name = format!("{classes} classes");
+    Ok((figures, StageTimes { name, join, tally }))
+}
+
+/// Classes at most: what one run can open games for.
+pub const CLASSES_MAX: u32 = 4_000;
+/// Stages at most.
+pub const STAGES_MAX: u32 = 10;
+
+/// Sockets of this process in the last stage, hosts included.
+#[must_use]
+pub fn sockets(plan: &Plan) -> u64 {
+    plan.my_students() + count(plan.my_classes().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::small;
+
+    #[test]
+    fn stages_climb_in_equal_steps() {
+        assert_eq!(Stages::lesson(960, 3).classes, [320, 640, 960]);
+        assert_eq!(Stages::short(1, 3).classes, [0, 1]);
+        let plan = Stages::lesson(960, 3).plan(1);
+        assert_eq!((small(plan.sizes.len()), plan.my_students()), (960, 28_800));
+        assert_eq!(sockets(&plan), 29_760);
+        assert!((20..=200).contains(&plan.questions), "{}", plan.questions);
+    }
+
+    #[test]
+    fn the_short_form_takes_about_a_minute() {
+        let stages = Stages::short(96, 3);
+        let ms: u64 = (stages.climb_ms + stages.hold_ms) * count(stages.classes.len());
+        assert!((45_000..=75_000).contains(&ms), "{ms}");
+    }
+}

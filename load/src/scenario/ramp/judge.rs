@@ -1,0 +1,123 @@
+//! The bars of `ramp` and its table.
+
+use super::{Figures, StageFigures, StageTimes, spread_allowed};
+use crate::measure::{Faults, Quantiles};
+use crate::plan::Plan;
+use crate::report::{Figure, Measured, Table, bars};
+use crate::sys::count;
+
+const SPREAD: &str = "games by server";
+
+/// What merges, and what it is judged by.
+pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], faults: &Faults) -> Measured {
+    let mut measured = Measured::default();
+    for (stage, times) in figures.stages.iter().zip(times) {
+        add_stage(&mut measured, stage, times);
+    }
+    for (server, &games) in (0..).zip(&figures.spread.games) {
+        measured.point(SPREAD, server, games);
+    }
+    if figures.spread.counted_by == "servers" && figures.spread.games.len() > 1 {
+        // From the whole plan, so that every segment judges alike.
+        let limit = spread_allowed(count(plan.sizes.len()), count(figures.spread.games.len()));
+        let series = SPREAD.to_owned();
+        measured.bar(
+            "games on the fullest server over the mean",
+            Figure::Spread { series },
+            limit,
+            "",
+        );
+    }
+    let joined = figures.stages.last().map_or(0, |stage| stage.joined);
+    measured.count("players", plan.my_students());
+    measured.zero("players not joined", plan.my_students().saturating_sub(joined));
+    measured.zero("classes without a podium for everybody", figures.without_podium);
+    measured.zero(
+        "phones whose head of the sequence is unverified",
+        figures.unverified,
+    );
+    measured.zero("games without a report", figures.without_report);
+    measured.zero("players not told of the end", figures.not_told_of_end);
+    measured.zero("members away at the end", figures.away_at_end);
+    measured.zero("sockets lost that nobody dropped", figures.cut_off);
+    measured.count("sockets dropped as planned", figures.dropped);
+    measured.count("answers sent again", figures.sent_again);
+    measured.count("answers too late to send", figures.too_late_to_send);
+    measured.ledger(&figures.ledger);
+    for (name, _) in figures.ledger.faults() {
+        let name = name.replace(' ', "_");
+        measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
+    }
+    measured.faults(faults);
+    measured
+        .fault_examples
+        .extend(figures.fault_examples.iter().cloned());
+    measured.must_be_zero("faults seen by clients", Figure::Faults);
+    measured
+}
+
+fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) {
+    let name = &times.name;
+    measured.times("join", name, &times.join);
+    measured.times("fan-out", name, &times.tally.fan_out);
+    measured.times("ack", name, &times.tally.ack);
+    measured.times("back", name, &times.tally.back);
+    measured.times("own lateness", name, &times.tally.lateness);
+    measured.times("own handling", name, &times.tally.handling);
+    measured.count(&format!("{name}: messages"), stage.messages);
+    measured.peak(&format!("{name}: hold_ms"), crate::sys::real(stage.hold_ms));
+    measured.peak(
+        &format!("{name}: harness_us_per_message"),
+        stage.harness_us_per_message,
+    );
+    let p95 = || Figure::Percentile {
+        name: "fan-out".to_owned(),
+        phase: name.clone(),
+        percent: 95.0,
+    };
+    let what = format!("{name}: fan-out p95");
+    measured.bar(&what, p95(), bars::FAN_OUT_MS_MAX, "ms");
+    measured.target(&what, p95(), bars::FAN_OUT_MS_TARGET, "ms");
+    let peak = Figure::Peak {
+        name: format!("{name}: harness_us_per_message"),
+    };
+    measured.target(
+        &format!("{name}: harness CPU per message"),
+        peak,
+        bars::HARNESS_MESSAGE_US_MAX,
+        "µs",
+    );
+}
+
+/// A line for every stage.
+pub(super) fn table(figures: &Figures) -> Table {
+    let mut table = Table::new(&[
+        "classes",
+        "players",
+        "joined",
+        "join p50/p95 ms",
+        "fan-out p50/p95/p99 ms",
+        "ack p50/p95 ms",
+        "messages/s",
+        "games by server",
+        "own late/handling p99 ms",
+        "own µs/message",
+    ]);
+    let pair = |q: &Quantiles| format!("{:.2}/{:.2}", q.p50_ms, q.p95_ms);
+    for stage in &figures.stages {
+        let games: Vec<String> = figures.spread.games.iter().map(u64::to_string).collect();
+        table.row(vec![
+            stage.classes.to_string(),
+            stage.players.to_string(),
+            stage.joined.to_string(),
+            pair(&stage.join),
+            format!("{}/{:.2}", pair(&stage.fan_out), stage.fan_out.p99_ms),
+            pair(&stage.ack),
+            format!("{:.0}", stage.messages_per_s),
+            games.join("/"),
+            format!("{:.2}/{:.2}", stage.lateness.p99_ms, stage.handling.p99_ms),
+            format!("{:.1}", stage.harness_us_per_message),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,128 @@
+//! How evenly the games lie on the servers. Behind a proxy only the servers know, so their own count is read; a proxy that
+//! sends everything to one server keeps every latency low until that server is full.
+
+use serde::Serialize;
+
+use crate::client::{Http, HttpError, Target, Targets};
+use crate::scenario::ScenarioError;
+use crate::scenario::school::School;
+use crate::sys::{count, index, real};
+
+/// The servers' gauge of games.
+const GAMES_METRIC: &str = "homeroom_game_games";
+/// Standard deviations of a fair draw that a server may have more than its share: once in 30,000 runs by chance.
+const DEVIATIONS: f64 = 4.0;
+
+/// Games by server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// Who counted: `servers`, `placement` for the harness's own choice, `nobody` behind a proxy without their metrics.
+    pub counted_by: &'static str,
+    /// Games on each server.
+    pub games: Vec<u64>,
+}
+
+/// The most that the fullest of `servers` may have over the mean when `games` games are spread by hashing.
+#[must_use]
+pub fn allowed(games: u64, servers: u64) -> f64 {
+    if games == 0 || servers < 2 {
+        return 1.0;
+    }
+    1.0 + DEVIATIONS * (real(servers - 1) / real(games)).sqrt()
+}
+
+impl Spread {
+    /// Counts the games of `school`, less those that were there `before`.
+    ///
+    /// # Errors
+    /// The metrics of a server cannot be read.
+    pub(super) fn of(
+        school: &School,
+        targets: &Targets,
+        admins: &[Target],
+        before: &[u64],
+    ) -> Result<Self, ScenarioError> {
+        if !admins.is_empty() {
+            let now = count_games(admins)?;
+            let games = now
+                .iter()
+                .zip(before)
+                .map(|(now, before)| now.saturating_sub(*before));
+            return Ok(Self {
+                counted_by: "servers",
+                games: games.collect(),
+            });
+        }
+        let servers = targets.game_servers().len();
+        if servers < 2 {
+            return Ok(Self {
+                counted_by: "nobody",
+                games: vec![count(school.rooms.len())],
+            });
+        }
+        let mut games = vec![0; servers];
+        for room in &school.rooms {
+            if let Some(n) = games.get_mut(index(targets.server_of(room.code()))) {
+                *n += 1;
+            }
+        }
+        Ok(Self {
+            counted_by: "placement",
+            games,
+        })
+    }
+}
+
+/// Games held by each server, by its own count.
+pub(super) fn count_games(admins: &[Target]) -> Result<Vec<u64>, ScenarioError> {
+    let read = |admin: &Target| {
+        let response = Http::new(admin.clone()).get("/metrics", None)?;
+        let call = || "GET /metrics".to_owned();
+        if response.status != 200 {
+            return Err(response.refusal(call()));
+        }
+        let text = String::from_utf8_lossy(&response.body).into_owned();
+        gauge(&text, GAMES_METRIC).ok_or_else(|| HttpError::Broken { call: call() })
+    };
+    Ok(admins.iter().map(read).collect::<Result<_, _>>()?)
+}
+
+/// The value of a gauge without labels in a text of metrics, a whole number.
+fn gauge(text: &str, name: &str) -> Option<u64> {
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    value
+        .split_whitespace()
+        .next()?
+        .trim_end_matches(".0")
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gauge_is_read_by_its_whole_name() {
+        let text = "# TYPE homeroom_game_games gauge\nhomeroom_game_games_total 9\nhomeroom_game_games 41\n";
+        assert_eq!(gauge(text, GAMES_METRIC), Some(41));
+        assert_eq!(
+            gauge("homeroom_game_games 3.0 1700000000\n", GAMES_METRIC),
+            Some(3)
+        );
+        assert_eq!(gauge("", GAMES_METRIC), None);
+    }
+
+    #[test]
+    fn a_fair_draw_is_allowed_and_one_server_for_all_is_not() {
+        // 960 games on two servers: 480 each, a standard deviation of 15.5.
+        let most = allowed(960, 2) * 480.0;
+        assert!((541.0..=543.0).contains(&most), "{most}");
+        for (games, servers) in [(32, 2), (96, 3), (960, 2), (960, 8)] {
+            assert!(allowed(games, servers) < real(servers), "{games} on {servers}");
+        }
+        assert!(allowed(10, 1) <= 1.0);
+    }
+}

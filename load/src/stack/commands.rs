@@ -1,0 +1,149 @@
+//! How each process is started: its flags, its files, and where it is asked whether it lives.
+
+use std::fs;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Package and binary of the API.
+pub(super) const API: &str = "api";
+/// Package and binary of the game server.
+pub(super) const GAME: &str = "game-server";
+/// Bytes of a secret: what the servers ask for.
+const SECRET_BYTES: u64 = 32;
+/// File of the secret between game servers and APIs.
+const SERVICE_TOKEN: &str = "service-token";
+/// File of the game servers' secret.
+const RESUME_SECRET: &str = "resume-secret";
+/// File of the APIs' public keys.
+const JWKS: &str = "jwks.json";
+
+/// A process to be started, as often as it takes.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its name among all, as a pod's.
+    pub name: String,
+    /// Its binary.
+    pub binary: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where clients reach it.
+    pub listen: SocketAddr,
+    /// Where it is asked whether it lives.
+    pub admin: SocketAddr,
+}
+
+impl Program {
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(&self.arguments);
+        command
+    }
+}
+
+fn local(port: u16) -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, port).into()
+}
+
+fn program(
+    name: String,
+    binary: PathBuf,
+    listen: u16,
+    admin: u16,
+    more: &[(&str, String)],
+    first: &[&str],
+) -> Program {
+    let (listen, admin) = (local(listen), local(admin));
+    let mut arguments: Vec<String> = first.iter().map(|&a| a.to_owned()).collect();
+    let own = [
+        ("--listen", listen.to_string()),
+        ("--admin-listen", admin.to_string()),
+    ];
+    for (flag, value) in own.into_iter().chain(more.iter().cloned()) {
+        arguments.extend([flag.to_owned(), value]);
+    }
+    Program {
+        name,
+        binary,
+        arguments,
+        listen,
+        admin,
+    }
+}
+
+/// `homeroom`, everything in one process.
+pub(super) fn one(binary: &Path, directory: &Path, listen: u16, admin: u16) -> Program {
+    let data = text(&directory.join("data"));
+    program(
+        "homeroom".to_owned(),
+        binary.to_owned(),
+        listen,
+        admin,
+        &[("--data-dir", data)],
+        &[],
+    )
+}
+
+/// An API, whose ports are those for clients, for game servers and for probes.
+pub(super) fn api(
+    binaries: &Path,
+    directory: &Path,
+    number: u32,
+    [listen, internal, admin]: [u16; 3],
+) -> Program {
+    let database = format!("sqlite:{}", text(&directory.join("api.db")));
+    let more = [
+        ("--internal-listen", local(internal).to_string()),
+        ("--database", database),
+        ("--keys-file", text(&directory.join("keys.json"))),
+        ("--jwks-out", text(&directory.join(JWKS))),
+        ("--service-token-file", text(&directory.join(SERVICE_TOKEN))),
+    ];
+    program(
+        format!("api-{number}"),
+        binaries.join(API),
+        listen,
+        admin,
+        &more,
+        &["serve"],
+    )
+}
+
+/// A game server that asks the API whose port for game servers is `api`.
+pub(super) fn game(
+    binaries: &Path,
+    directory: &Path,
+    number: u32,
+    [listen, admin]: [u16; 2],
+    api: u16,
+) -> Program {
+    let name = format!("game-{number}");
+    let more = [
+        ("--name", name.clone()),
+        ("--api-internal", format!("http://{}", local(api))),
+        ("--service-token-file", text(&directory.join(SERVICE_TOKEN))),
+        ("--jwks-file", text(&directory.join(JWKS))),
+        ("--resume-secret-file", text(&directory.join(RESUME_SECRET))),
+    ];
+    program(name, binaries.join(GAME), listen, admin, &more, &[])
+}
+
+/// Draws the secrets that the processes share.
+pub(super) fn write_secrets(directory: &Path) -> io::Result<()> {
+    for name in [SERVICE_TOKEN, RESUME_SECRET] {
+        let mut secret = String::new();
+        let mut bytes = fs::File::open("/dev/urandom")?.take(SECRET_BYTES);
+        let mut byte = [0u8; 1];
+        while bytes.read(&mut byte)? == 1 {
+            secret.push_str(&format!("{:02x}", byte[0]));
+        }
+        fs::write(directory.join(name), secret)?;
+    }
+    Ok(())
+}
+
+/// A path as an argument; temporary directories have names in plain letters.
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,84 @@
+//! Which processes a stack has.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::StackError;
+use super::commands;
+
+/// Game servers at most: each takes a share of the machine's two cores and ports.
+const GAMES_MAX: u32 = 16;
+/// APIs at most.
+const APIS_MAX: u32 = 8;
+
+/// The processes of a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topology {
+    /// Everything in one process, `homeroom`.
+    One {
+        /// Its binary.
+        binary: PathBuf,
+    },
+    /// Game servers and APIs as processes of their own.
+    Separate {
+        /// Where their binaries are.
+        directory: PathBuf,
+        /// Game servers.
+        games: u32,
+        /// APIs; the first is the one that clients are sent to while there is no proxy.
+        apis: u32,
+    },
+}
+
+/// Why a topology is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TopologyError {
+    /// Too few or too many processes.
+    #[error("{what} may be 1 to {max}")]
+    Number {
+        /// Of which.
+        what: &'static str,
+        /// The most.
+        max: u32,
+    },
+}
+
+impl Topology {
+    /// `games` game servers and `apis` APIs with binaries in `directory`.
+    ///
+    /// # Errors
+    /// Too few or too many of them.
+    pub fn separate(directory: PathBuf, games: u32, apis: u32) -> Result<Self, TopologyError> {
+        for (what, number, max) in [("--games", games, GAMES_MAX), ("--apis", apis, APIS_MAX)] {
+            if !(1..=max).contains(&number) {
+                return Err(TopologyError::Number { what, max });
+            }
+        }
+        Ok(Self::Separate {
+            directory,
+            games,
+            apis,
+        })
+    }
+
+    /// Where binaries are when nobody says: beside this very one.
+    #[must_use]
+    pub fn default_directory() -> PathBuf {
+        let own = std::env::current_exe().unwrap_or_default();
+        own.parent().map(Path::to_owned).unwrap_or_default()
+    }
+
+    pub(super) fn check_binaries(&self) -> Result<(), StackError> {
+        let binaries = match self {
+            Self::One { binary } => vec![(binary.clone(), "homeroom")],
+            Self::Separate { directory, .. } => [commands::API, commands::GAME]
+                .map(|package| (directory.join(package), package))
+                .into(),
+        };
+        match binaries.into_iter().find(|(path, _)| !path.is_file()) {
+            Some((path, package)) => Err(StackError::NoBinary { path, package }),
+            None => Ok(()),
+        }
+    }
+}
