@@ -14,7 +14,7 @@ pub enum LogFormat {
 }
 
 /// At `trace`, the WebSocket library writes every frame, tokens of teachers and players included.
-const QUIET: [&str; 2] = ["tungstenite=debug", "tokio_tungstenite=debug"];
+const QUIET: [&str; 2] = ["tungstenite=warn", "tokio_tungstenite=warn"];
 
 /// Starts logging. `filter` has the syntax of `tracing_subscriber::EnvFilter`, for example `info,game_server=debug`. A
 /// second call in the same process (tests) changes nothing.
@@ -57,7 +57,7 @@ mod tests {
         for asked in ["trace", "tungstenite=trace", "info,tungstenite=trace"] {
             let shown = quietened(asked).unwrap().to_string();
             assert!(
-                shown.split(',').any(|d| d == "tungstenite=debug"),
+                shown.split(',').any(|d| d == "tungstenite=warn"),
                 "{asked}: {shown}"
             );
             assert!(!shown.contains("tungstenite=trace"), "{asked}: {shown}");
