@@ -43,6 +43,8 @@ pub(crate) enum Refusal {
     TokenInvalid,
     #[error("The access token has expired. Refresh it.")]
     TokenExpired,
+    #[error("Pages of this origin may not use this sign-in. Ask the operator to allow it.")]
+    Origin,
     #[error("The e-mail address or the password is not right.")]
     BadCredentials,
     #[error("This sign-in has ended. Sign in again.")]
@@ -129,6 +131,7 @@ impl Refusal {
             Self::TokenMissing => (StatusCode::UNAUTHORIZED, "token-missing", "Not signed in"),
             Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "token-invalid", "Not signed in"),
             Self::TokenExpired => (StatusCode::UNAUTHORIZED, "token-expired", "Sign-in expired"),
+            Self::Origin => (StatusCode::FORBIDDEN, "origin-not-allowed", "Forbidden"),
             Self::BadCredentials => (StatusCode::UNAUTHORIZED, "bad-credentials", "Sign-in failed"),
             Self::SessionEnded => (StatusCode::UNAUTHORIZED, "session-ended", "Sign-in ended"),
             Self::BadEmail(_) => (
@@ -200,6 +203,7 @@ impl Refusal {
             | Self::BadId(_)
             | Self::UnknownRoute
             | Self::Method(None)
+            | Self::Origin
             | Self::BadCredentials
             | Self::SessionEnded
             | Self::BadEmail(_)

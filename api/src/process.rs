@@ -112,6 +112,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let api_config = api::Config {
         public_url_is_https: https,
         mount_prefix: STORE.to_owned(),
+        origins: config.public_url.iter().cloned().collect(),
     };
     let api = Api::open(api_config, Arc::new(store.clone()), keys);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());

@@ -46,6 +46,7 @@ impl Product {
         let api_config = api::Config {
             public_url_is_https: https,
             mount_prefix: STORE.to_owned(),
+            origins: origins.clone(),
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
 
