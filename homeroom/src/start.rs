@@ -123,10 +123,12 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 )]
 fn announce(found: &Addresses, data: &DataDir, demo: bool) {
     println!("Homeroom is running.");
+    // The board shows the address under which it was opened, so a teacher needs one that phones can open as well.
+    let board = found.phones.first().unwrap_or(&found.main);
     if demo {
-        println!("  Demo game:  {}/demo", found.main);
+        println!("  Demo game:  {board}/demo");
     } else {
-        println!("  Teachers:   {}/teach", found.main);
+        println!("  Teachers:   {board}/teach");
     }
     match found.phones.as_slice() {
         [] => println!("  Students:   {}", found.main),
