@@ -122,6 +122,12 @@ pub(super) struct RampArgs {
     /// About a minute at ten times the pace, instead of 27 minutes.
     #[arg(long)]
     short: bool,
+    /// Each stage climbs for this long, in seconds, instead of 180, or 8 with --short; a lesson's students join over 30 s.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    climb: Option<u64>,
+    /// Each stage holds for this long, in seconds, instead of 360, or 36 for all stages together with --short.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
+    hold: Option<u64>,
     /// Admin addresses of all game servers, whose metrics tell how the games are spread behind a proxy.
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     admin: Vec<Target>,
@@ -130,11 +136,14 @@ pub(super) struct RampArgs {
 impl RampArgs {
     fn stages(&self) -> ramp::Stages {
         let classes = self.classes.unwrap_or(if self.short { 96 } else { 960 });
-        if self.short {
+        let mut stages = if self.short {
             ramp::Stages::short(classes, self.stages)
         } else {
             ramp::Stages::lesson(classes, self.stages)
-        }
+        };
+        stages.climb_ms = self.climb.map_or(stages.climb_ms, |s| s * 1_000);
+        stages.hold_ms = self.hold.map_or(stages.hold_ms, |s| s * 1_000);
+        stages
     }
 }
 

@@ -96,6 +96,18 @@ impl Link {
         &mut self.stream
     }
 
+    /// Sends `request` if the connection stands already; else the poller will say so.
+    ///
+    /// # Errors
+    /// The connection was refused or broke.
+    pub(super) fn begin(&mut self, request: &[u8]) -> Result<(), LinkError> {
+        match self.stream.peer_addr() {
+            Ok(_) => self.on_writable(request),
+            Err(e) if e.kind() == io::ErrorKind::NotConnected => Ok(()),
+            Err(e) => Err(LinkError::Connect(e)),
+        }
+    }
+
     /// The poller says the socket can be written: sends `request` once it is connected, and what was left over.
     ///
     /// # Errors

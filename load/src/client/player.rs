@@ -19,6 +19,8 @@ pub struct Player {
     student: u32,
     /// When the join was due.
     due_at: Stamp,
+    /// How much of the join's time was the harness's own delay, in microseconds.
+    own_us: u32,
     /// Id within the game, 0 before `welcome`.
     id: u32,
     /// What to resume with, from `welcome`.
@@ -68,6 +70,7 @@ impl Player {
             class,
             student,
             due_at,
+            own_us: 0,
             id: 0,
             token: None,
             sequence: Sequence::default(),

@@ -9,6 +9,8 @@ use super::ledger::Ledger;
 pub struct Tally {
     /// From the moment a join was due to its `welcome`.
     pub join: Micros,
+    /// The same without the harness's own delay: how late it connected, and how late it read the end of the handshake.
+    pub join_service: Micros,
     /// From the host's click to the question at a phone.
     pub fan_out: Micros,
     /// From the moment an answer was sent to its ack.

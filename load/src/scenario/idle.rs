@@ -77,6 +77,8 @@ pub struct Figures {
     pub harness_us_per_pong: f64,
     /// Join times.
     pub join: Quantiles,
+    /// Join times without the harness's own delay.
+    pub join_service: Quantiles,
     /// How late the harness itself was.
     pub lateness: Quantiles,
     /// Share of reads that the kernel stamped, from 0 to 1. The other reads count from when they were handled.
@@ -141,6 +143,7 @@ pub fn run(
         harness_us_per_join: per_socket(grown(own_before.cpu_us, own_joined.cpu_us)),
         harness_us_per_pong: real(grown(own_held.cpu_us, own_asked.cpu_us)) / real(tally.pongs.max(1)),
         join: tally.join.quantiles(),
+        join_service: tally.join_service.quantiles(),
         lateness: tally.lateness.quantiles(),
         kernel_stamped: engine.stamped_share(),
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
@@ -251,6 +254,7 @@ fn measured(figures: &Figures, tally: &Tally) -> Measured {
     measured.count("joined", u64::from(figures.joined));
     measured.count("alive", figures.alive);
     measured.times("join", "joining", &tally.join);
+    measured.times("join service", "joining", &tally.join_service);
     measured.times("own_lateness", "all", &tally.lateness);
     measured.faults(&tally.faults);
     let not_joined = sockets.saturating_sub(u64::from(figures.joined));
@@ -298,6 +302,7 @@ fn table(figures: &Figures) -> Table {
         "server KiB/socket",
         "harness KiB/socket",
         "join p50/p95 ms",
+        "without own delay",
         "server µs/join",
         "harness µs/join",
         "harness µs/pong",
@@ -317,6 +322,10 @@ fn table(figures: &Figures) -> Table {
         format!("{:.2}", figures.server_kib_per_socket),
         format!("{:.2}", figures.harness_kib_per_socket),
         format!("{:.2}/{:.2}", figures.join.p50_ms, figures.join.p95_ms),
+        format!(
+            "{:.2}/{:.2}",
+            figures.join_service.p50_ms, figures.join_service.p95_ms
+        ),
         format!("{:.0}", figures.server_us_per_join),
         format!("{:.0}", figures.harness_us_per_join),
         format!("{:.1}", figures.harness_us_per_pong),

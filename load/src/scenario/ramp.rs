@@ -110,6 +110,8 @@ pub struct StageFigures {
     pub joined: u64,
     /// From a join's due time to its `welcome`, climb and hold.
     pub join: Quantiles,
+    /// The same without the harness's own delay.
+    pub join_service: Quantiles,
     /// From the host's click to the question, at every phone.
     pub fan_out: Quantiles,
     /// From an answer to its ack.
@@ -172,6 +174,7 @@ pub struct Figures {
 struct StageTimes {
     name: String,
     join: Micros,
+    join_service: Micros,
     tally: Tally,
 }
 
@@ -284,6 +287,7 @@ fn climb(
     school.wait_for_hosts(engine)?;
 
     engine.world.tally.join = Micros::default();
+    engine.world.tally.join_service = Micros::default();
     let own = || process::own_usage().unwrap_or_default();
     let (before, joined_before) = (own(), school.joined(engine));
     let begin = clock::now();
@@ -337,6 +341,7 @@ fn hold(
     let hold_us = clock::now().since(begin).max(1);
     let messages = engine.world.tally.messages - messages_before;
     let join = std::mem::take(&mut engine.world.tally.join);
+    let join_service = std::mem::take(&mut engine.world.tally.join_service);
     let tally = engine.world.tally.take_times();
     let players = school.rooms.iter().map(|room| engine.world.plan.size(room.class));
     let figures = StageFigures {
@@ -344,6 +349,7 @@ fn hold(
         players: players.map(u64::from).sum(),
         joined: school.joined(engine),
         join: join.quantiles(),
+        join_service: join_service.quantiles(),
         fan_out: tally.fan_out.quantiles(),
         ack: tally.ack.quantiles(),
         back: tally.back.quantiles(),
@@ -355,7 +361,15 @@ fn hold(
         harness_us_per_message: real(cpu().saturating_sub(cpu_before)) / real(messages.max(1)),
     };
     let name = format!("{classes} classes");
-    Ok((figures, StageTimes { name, join, tally }))
+    Ok((
+        figures,
+        StageTimes {
+            name,
+            join,
+            join_service,
+            tally,
+        },
+    ))
 }
 
 /// Classes at most: what one run can open games for.

@@ -11,7 +11,7 @@ use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
 use crate::sys::{clock, index, small};
 use crate::verdict::Own;
-use crate::wire::PlayerRow;
+use crate::wire::Report;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
 const LOBBIES_PER_TEACHER: usize = 10;
@@ -223,15 +223,17 @@ impl School {
         let limit = clock::now().plus_ms(TEACHER_MS_MAX * (crate::sys::count(self.teachers.len()) + 1));
         let (teachers, rooms) = (&mut self.teachers, &self.rooms);
         let saved = meanwhile(engine, limit, || fetch_all(&targets, teachers, rooms, wait_ms))?;
-        let rule = |q| Rule {
-            correct: plan::reference_correct(q),
-            time_ms: plan::TIME_MS,
-        };
         let mut verdict = Verdict::default();
         for room in &self.rooms {
-            let rows = saved.get(&room.class);
-            verdict.without_report += u64::from(rows.is_none());
-            let rows = rows.map_or(&[][..], Vec::as_slice);
+            let report = saved.get(&room.class);
+            verdict.without_report += u64::from(report.is_none());
+            let rows = report.map_or(&[][..], Report::players);
+            let skipped = report.map(Report::skipped).unwrap_or_default();
+            let rule = |q| Rule {
+                correct: plan::reference_correct(q),
+                time_ms: plan::TIME_MS,
+                is_skipped: skipped.contains(&q),
+            };
             verdict
                 .reckoning
                 .add(&engine.world.tally.ledger.reckon(room.class, rows, rule));
@@ -273,7 +275,7 @@ fn fetch_all(
     teachers: &mut [Teacher],
     rooms: &[Room],
     wait_ms: u64,
-) -> Result<BTreeMap<u32, Vec<PlayerRow>>, ScenarioError> {
+) -> Result<BTreeMap<u32, Report>, ScenarioError> {
     let mut saved = BTreeMap::new();
     for (number, teacher) in teachers.iter_mut().enumerate() {
         // A long run outlives an access token.
@@ -285,7 +287,7 @@ fn fetch_all(
             for room in open {
                 match teacher.report(targets, &room.lobby)? {
                     Some(report) => {
-                        saved.insert(room.class, report.players().to_vec());
+                        saved.insert(room.class, report);
                     }
                     None => missing.push(room),
                 }

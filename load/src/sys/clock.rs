@@ -35,6 +35,15 @@ pub fn pause_ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
+/// Waits a moment, for the engine that collects events before it serves them. The kernel may make it 50 µs longer.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the engine's thread has nothing else to do"
+)]
+pub fn pause_us(us: u64) {
+    std::thread::sleep(Duration::from_micros(us));
+}
+
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -132,6 +132,15 @@ pub struct Report {
 #[derive(Debug, Deserialize)]
 struct GameResult {
     players: Vec<PlayerRow>,
+    #[serde(default)]
+    questions: Vec<QuestionRow>,
+}
+
+#[derive(Debug, Deserialize)]
+struct QuestionRow {
+    q: u16,
+    #[serde(default)]
+    skipped: bool,
 }
 
 impl Report {
@@ -139,6 +148,13 @@ impl Report {
     #[must_use]
     pub fn players(&self) -> &[PlayerRow] {
         &self.result.players
+    }
+
+    /// Questions that count for nobody: skipped, or open when the host ended the playing.
+    #[must_use]
+    pub fn skipped(&self) -> Vec<u16> {
+        let skipped = self.result.questions.iter().filter(|row| row.skipped);
+        skipped.map(|row| row.q).collect()
     }
 }
 
@@ -190,9 +206,10 @@ mod tests {
     #[test]
     fn a_report_is_read() {
         let report: Report = serde_json::from_str(
-            r#"{"result":{"game":"x","players":[{"id":1,"name":"A","rank":1,"total":900,"answers":[{"q":1,"choices":[2],"elapsed_ms":4,"correct":true,"points":900}]}]},"questions":[]}"#,
+            r#"{"result":{"game":"x","players":[{"id":1,"name":"A","rank":1,"total":900,"answers":[{"q":1,"choices":[2],"elapsed_ms":4,"correct":true,"points":900}]}],"questions":[{"q":1,"skipped":false},{"q":2,"skipped":true}]},"questions":[]}"#,
         )
         .expect("report");
+        assert_eq!(report.skipped(), [2]);
         assert_eq!(report.players()[0].answers[0].points, 900);
         let create = serde_json::to_string(&CreateGame::of_stored("7", "k")).expect("plain data");
         assert_eq!(create, r#"{"quiz":{"id":"7"},"key":"k"}"#);

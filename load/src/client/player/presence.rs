@@ -8,8 +8,16 @@ use crate::sys::clock::Stamp;
 use crate::wire::{Frame, State, ToServer};
 
 impl Player {
-    /// The handshake is done.
-    pub(in crate::client) fn on_open(&self, effects: &mut Effects) {
+    /// The socket is being opened, `late_us` after it was due.
+    pub(in crate::client) fn on_connecting(&mut self, late_us: u64) {
+        self.own_us = u32::try_from(late_us).unwrap_or(u32::MAX);
+    }
+
+    /// The handshake is done; its end was read `late_us` after it had arrived.
+    pub(in crate::client) fn on_open(&mut self, late_us: u64, effects: &mut Effects) {
+        self.own_us = self
+            .own_us
+            .saturating_add(u32::try_from(late_us).unwrap_or(u32::MAX));
         match &self.token {
             Some(token) => effects.send(ToServer::Resume {
                 token,
@@ -138,7 +146,12 @@ impl Player {
             self.token = Some(token.as_str().into());
         }
         if self.id == 0 {
-            world.tally.join.record(now.since(self.due_at));
+            let us = now.since(self.due_at);
+            world.tally.join.record(us);
+            if self.turn + self.attempt == 0 {
+                let service_us = us.saturating_sub(u64::from(self.own_us));
+                world.tally.join_service.record(service_us);
+            }
             if let Some(class) = world.class_mut(self.class) {
                 class.joined += 1;
             }

@@ -6,6 +6,7 @@ use crate::wire::AnswerRow;
 const RULE: Rule = Rule {
     correct: 2,
     time_ms: 20_000,
+    is_skipped: false,
 };
 
 /// Player `player` answers `q`: clicked at 0, seen after 3 ms, sent after 1003 ms, acked after 1008 ms.
@@ -209,4 +210,95 @@ fn other_classes_do_not_count() {
         (ledger.find(1, 1, 1), ledger.find(0, 2, 1), ledger.find(0, 9, 1)),
         (Some(3), Some(2), None)
     );
+}
+
+#[test]
+fn a_skipped_question_earns_nothing() {
+    let skipped = |_| Rule {
+        is_skipped: true,
+        ..RULE
+    };
+    let mut saved = right();
+    let wrong = ledger().reckon(0, &saved, skipped);
+    assert_eq!(wrong.wrong_score, 2, "both right answers earned points");
+    for answer in saved.iter_mut().flat_map(|player| &mut player.answers) {
+        answer.points = 0;
+    }
+    assert_eq!(ledger().reckon(0, &saved, skipped), clean());
+}
+
+#[test]
+fn only_what_is_saved_or_refused_is_settled() {
+    let mut ledger = ledger();
+    ledger.row_mut(1).expect("row").fate = Fate::Acked {
+        at: Stamp(1_008_000),
+        saved: false,
+    };
+    assert_eq!(
+        (ledger.unsettled(), ledger.unsettled_until(Stamp(1_002_000))),
+        (1, 0)
+    );
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            unsettled: 1,
+            acked: 2,
+            ..clean()
+        }
+    );
+    // Not promised, so not lost; but it had to be settled.
+    let mut without = right();
+    without[0].answers.remove(1);
+    assert_eq!(reckon(&ledger, &without).lost, 0);
+}
+
+#[test]
+fn what_was_not_settled_in_time_stays_unsettled() {
+    let mut ledger = ledger();
+    ledger.row_mut(1).expect("row").fate = Fate::Open;
+    ledger.settle_by_now(Stamp(1_002_999));
+    assert!(!ledger.rows()[1].overdue, "it was sent later");
+    ledger.settle_by_now(Stamp(1_003_000));
+    ledger.row_mut(1).expect("row").fate = Fate::Acked {
+        at: Stamp(9_000_000),
+        saved: true,
+    };
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            unsettled: 1,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn a_copy_refused_after_the_first_was_saved_is_told_and_no_phantom() {
+    let mut ledger = ledger();
+    let row = ledger.row_mut(1).expect("row");
+    row.copies = 2;
+    row.fate = Fate::Refused {
+        code: "not_open".into(),
+    };
+    assert_eq!(
+        reckon(&ledger, &right()),
+        Reckoning {
+            refused: 1,
+            refused_but_saved: 1,
+            acked: 2,
+            ..clean()
+        }
+    );
+}
+
+#[test]
+fn a_servers_clock_that_stood_still_may_say_less_and_never_more() {
+    for (elapsed_ms, wrong_time) in [(10, 0), (1_011, 1)] {
+        let mut ledger = ledger();
+        ledger.row_mut(2).expect("row").disturbed = true;
+        let mut saved = right();
+        saved[1].answers[0].elapsed_ms = elapsed_ms;
+        saved[1].answers[0].points = points(true, elapsed_ms, 20_000);
+        assert_eq!(reckon(&ledger, &saved).wrong_time, wrong_time, "{elapsed_ms} ms");
+    }
 }

@@ -184,6 +184,7 @@ fn figures(
     let rule = |q| Rule {
         correct: plan::reference_correct(q),
         time_ms: plan::TIME_MS,
+        is_skipped: false,
     };
     let ledger: Reckoning = tally.ledger.reckon(class, saved, rule);
     let (places, reveals) = engine

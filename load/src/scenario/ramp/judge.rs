@@ -59,6 +59,7 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
 fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) {
     let name = &times.name;
     measured.times("join", name, &times.join);
+    measured.times("join service", name, &times.join_service);
     measured.times("fan-out", name, &times.tally.fan_out);
     measured.times("ack", name, &times.tally.ack);
     measured.times("back", name, &times.tally.back);
@@ -96,6 +97,7 @@ pub(super) fn table(figures: &Figures) -> Table {
         "players",
         "joined",
         "join p50/p95 ms",
+        "without own delay",
         "fan-out p50/p95/p99 ms",
         "ack p50/p95 ms",
         "messages/s",
@@ -111,6 +113,7 @@ pub(super) fn table(figures: &Figures) -> Table {
             stage.players.to_string(),
             stage.joined.to_string(),
             pair(&stage.join),
+            pair(&stage.join_service),
             format!("{}/{:.2}", pair(&stage.fan_out), stage.fan_out.p99_ms),
             pair(&stage.ack),
             format!("{:.0}", stage.messages_per_s),
