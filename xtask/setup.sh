@@ -78,7 +78,8 @@ web_stamp=$target/web-built
 
 # Whether web/dist is older than what it is made from. Folders count too, so a deleted file is noticed.
 web_is_stale() {
-    [[ -d $root/web/dist && -f $web_stamp ]] || return 0
+    # The folder alone proves nothing: cargo makes an empty one.
+    [[ -f $root/web/dist/student.html && -f $web_stamp ]] || return 0
     local newer
     newer=$(find "$root/web" \( -name node_modules -o -path "$root/web/dist" -o -path "$root/web/e2e" -o -path "$root/web/test" \) \
         -prune -o -path "$root/web" -o -newer "$web_stamp" -print -quit)

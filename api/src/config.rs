@@ -11,6 +11,9 @@ pub struct Config {
     /// Where the public address mounts this router, without a slash at the end: the cookie's path and the `Location`
     /// of new things begin with it.
     pub mount_prefix: String,
+    /// Origins whose pages may use the refresh cookie, beside the address that a call itself was sent to. For a proxy that
+    /// passes another `Host` on.
+    pub origins: Vec<String>,
 }
 
 impl Default for Config {
@@ -19,6 +22,7 @@ impl Default for Config {
         Self {
             public_url_is_https: false,
             mount_prefix: "/store".to_owned(),
+            origins: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path, Query};
-use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use protocol::ids::TeacherId;
 use serde::Deserialize;
@@ -37,6 +37,28 @@ impl FromRequestParts<Api> for Teacher {
             Err(TokenError::Expired) => Err(Refusal::TokenExpired),
             Err(TokenError::Invalid) => Err(Refusal::TokenInvalid),
         }
+    }
+}
+
+/// Proves that no other site's page makes a call that lives by its cookie alone. `SameSite=Strict` keeps strangers out, but counts
+/// every port of a host as one site, and old browsers do not know it. Programs send no origin.
+pub(crate) struct OwnPage;
+
+impl FromRequestParts<Api> for OwnPage {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let mut origins = parts.headers.get_all(ORIGIN).iter();
+        let own = match (origins.next(), origins.next()) {
+            (None, _) => true,
+            (Some(origin), None) => origin.to_str().is_ok_and(|origin| {
+                let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+                let sent_to = origin.split_once("://").map(|(_, authority)| authority);
+                (sent_to.is_some() && sent_to == host) || api.config.origins.iter().any(|own| own == origin)
+            }),
+            (Some(_), Some(_)) => false,
+        };
+        if own { Ok(Self) } else { Err(Refusal::Origin) }
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use argon2::Params;
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
-use argon2::{Algorithm, Argon2, Params, Version};
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::config::{HASHES_AT_ONCE_MAX, HASHES_WAITING_MAX};
 use crate::random;
+use workspace::{Hashing, Workspaces};
+
+mod workspace;
 
 /// Memory in KiB, passes and lanes: OWASP's first recommendation for argon2id.
 const MEMORY_KIB: u32 = 19_456;
@@ -56,6 +59,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Hasher {
     places: Arc<Semaphore>,
     running: Arc<Semaphore>,
+    workspaces: Workspaces,
 }
 
 impl Hasher {
@@ -63,12 +67,13 @@ impl Hasher {
         Self {
             places: Arc::new(Semaphore::new(HASHES_AT_ONCE_MAX + HASHES_WAITING_MAX)),
             running: Arc::new(Semaphore::new(HASHES_AT_ONCE_MAX)),
+            workspaces: Workspaces::default(),
         }
     }
 
     /// Hashes a new password.
     pub(crate) async fn hash(&self, password: String) -> Result<String, HashError> {
-        self.run(move || hash(&password)).await
+        self.run(move |hashing| hash(hashing, &password)).await
     }
 
     /// Checks a password against the stored hash, or against nobody's when there is none.
@@ -77,18 +82,20 @@ impl Hasher {
         password: String,
         stored: Option<String>,
     ) -> Result<Verdict, HashError> {
-        self.run(move || verify(&password, stored.as_deref())).await
+        self.run(move |hashing| verify(hashing, &password, stored.as_deref()))
+            .await
     }
 
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, HashError> + Send + 'static,
+        work: impl FnOnce(&Hashing<'_>) -> Result<T, HashError> + Send + 'static,
     ) -> Result<T, HashError> {
         let permits = self.enter().await?;
+        let workspaces = self.workspaces.clone();
         // The permits go with the work: a client that leaves does not make room for a third hash beside two running.
         tokio::task::spawn_blocking(move || {
             let _permits = permits;
-            work()
+            workspaces.with(work)
         })
         .await
         .map_err(HashError::Stopped)?
@@ -106,25 +113,22 @@ impl Hasher {
     }
 }
 
-fn argon2() -> Result<Argon2<'static>, HashError> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|e| HashError::Hash(e.into()))?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
-
-fn hash(password: &str) -> Result<String, HashError> {
+fn hash(hashing: &Hashing<'_>, password: &str) -> Result<String, HashError> {
     let salt = random::bytes::<16>().map_err(HashError::Random)?;
     let salt = SaltString::encode_b64(&salt).map_err(HashError::Hash)?;
-    let hash = argon2()?
-        .hash_password(password.as_bytes(), &salt)
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|e| HashError::Hash(e.into()))?;
+    // The algorithm and version that are taken when none is named: argon2id, 19.
+    let hash = hashing
+        .hash_password_customized(password.as_bytes(), None, None, params, &salt)
         .map_err(HashError::Hash)?;
     Ok(hash.to_string())
 }
 
-fn verify(password: &str, stored: Option<&str>) -> Result<Verdict, HashError> {
+fn verify(hashing: &Hashing<'_>, password: &str, stored: Option<&str>) -> Result<Verdict, HashError> {
     let parsed = PasswordHash::new(stored.unwrap_or(NOBODY)).map_err(HashError::Hash)?;
-    match argon2()?.verify_password(password.as_bytes(), &parsed) {
+    match hashing.verify_password(password.as_bytes(), &parsed) {
         Ok(()) if stored.is_none() => Ok(Verdict::Wrong),
-        Ok(()) if is_weak(&parsed)? => Ok(Verdict::RightRehashed(hash(password)?)),
+        Ok(()) if is_weak(&parsed)? => Ok(Verdict::RightRehashed(hash(hashing, password)?)),
         Ok(()) => Ok(Verdict::Right),
         Err(argon2::password_hash::Error::Password) => Ok(Verdict::Wrong),
         Err(error) => Err(HashError::Hash(error)),
@@ -138,7 +142,17 @@ fn is_weak(stored: &PasswordHash<'_>) -> Result<bool, HashError> {
 
 #[cfg(test)]
 mod tests {
+    use argon2::{Algorithm, Argon2, Version};
+
     use super::*;
+
+    fn hash(password: &str) -> Result<String, HashError> {
+        Workspaces::default().with(|hashing| super::hash(hashing, password))
+    }
+
+    fn verify(password: &str, stored: Option<&str>) -> Result<Verdict, HashError> {
+        Workspaces::default().with(|hashing| super::verify(hashing, password, stored))
+    }
 
     #[test]
     fn nobody_costs_as_much_as_somebody() {
@@ -188,5 +202,15 @@ mod tests {
         ));
         drop((running, waiting));
         assert!(hasher.hash("password".into()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_rush_of_sign_ins_works_in_the_memory_of_two() {
+        let hasher = Hasher::new();
+        let rush = (0..8).map(|n| hasher.verify(format!("wrong {n}"), None));
+        for verdict in futures_util::future::join_all(rush).await {
+            assert_eq!(verdict.unwrap(), Verdict::Wrong);
+        }
+        assert!((1..=HASHES_AT_ONCE_MAX).contains(&hasher.workspaces.free_count()));
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum Refusal {
     TokenInvalid,
     #[error("The access token has expired. Refresh it.")]
     TokenExpired,
+    #[error("Pages of this origin may not use this sign-in. Ask the operator to allow it.")]
+    Origin,
     #[error("The e-mail address or the password is not right.")]
     BadCredentials,
     #[error("This sign-in has ended. Sign in again.")]
@@ -79,6 +81,8 @@ pub(crate) enum Refusal {
     DifferentResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
+    #[error("The server's disk is full, so nothing new can be stored. Tell whoever runs it.")]
+    StorageFull(#[source] Fault),
     #[error("Something went wrong on our side. Try again in a moment.")]
     Internal(#[source] Fault),
 }
@@ -127,6 +131,7 @@ impl Refusal {
             Self::TokenMissing => (StatusCode::UNAUTHORIZED, "token-missing", "Not signed in"),
             Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "token-invalid", "Not signed in"),
             Self::TokenExpired => (StatusCode::UNAUTHORIZED, "token-expired", "Sign-in expired"),
+            Self::Origin => (StatusCode::FORBIDDEN, "origin-not-allowed", "Forbidden"),
             Self::BadCredentials => (StatusCode::UNAUTHORIZED, "bad-credentials", "Sign-in failed"),
             Self::SessionEnded => (StatusCode::UNAUTHORIZED, "session-ended", "Sign-in ended"),
             Self::BadEmail(_) => (
@@ -165,6 +170,7 @@ impl Refusal {
                 "temporary-reduced-capacity",
                 "Busy",
             ),
+            Self::StorageFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "storage-full", "Disk full"),
             Self::Internal(_) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal-error",
@@ -197,6 +203,7 @@ impl Refusal {
             | Self::BadId(_)
             | Self::UnknownRoute
             | Self::Method(None)
+            | Self::Origin
             | Self::BadCredentials
             | Self::SessionEnded
             | Self::BadEmail(_)
@@ -213,6 +220,7 @@ impl Refusal {
             | Self::Import(_)
             | Self::UnknownTeacher
             | Self::DifferentResult
+            | Self::StorageFull(_)
             | Self::Internal(_) => {}
         }
     }
@@ -222,6 +230,7 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
+            StoreError::Full(_) => Self::StorageFull(error.into()),
             StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Corrupt { .. } => {
                 Self::internal(error)
             }
@@ -232,7 +241,7 @@ impl From<StoreError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, code, title) = self.kind();
-        if let Self::Internal(fault) = &self {
+        if let Self::Internal(fault) | Self::StorageFull(fault) = &self {
             // The one place where a fault is logged; the client gets no detail of it.
             tracing::error!(error = fault.as_ref(), "request failed");
         }

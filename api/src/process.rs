@@ -112,6 +112,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let api_config = api::Config {
         public_url_is_https: https,
         mount_prefix: STORE.to_owned(),
+        origins: config.public_url.iter().cloned().collect(),
     };
     let api = Api::open(api_config, Arc::new(store.clone()), keys);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
@@ -119,7 +120,8 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let public = bind("--listen", config.listen).await?;
     let internal = bind("--internal-listen", config.internal_listen).await?;
     let (public_bound, internal_bound) = (public.local_addr()?, internal.local_addr()?);
-    let capacity = descriptors::client_capacity().saturating_sub(INTERNAL_CONNECTIONS_MAX);
+    let capacity = descriptors::client_capacity()?;
+    let internal_max = INTERNAL_CONNECTIONS_MAX.min(capacity / 2);
     let options = |connections_max| Options {
         connections_max,
         tls: None,
@@ -128,13 +130,13 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let served = tokio::spawn(runtime::http::serve(
         public,
         site,
-        options(CONNECTIONS_MAX.min(capacity)),
+        options(CONNECTIONS_MAX.min(capacity - internal_max)),
         shutdown.clone(),
     ));
     let served_internally = tokio::spawn(runtime::http::serve(
         internal,
         api.internal_router(&secrets),
-        options(INTERNAL_CONNECTIONS_MAX),
+        options(internal_max),
         shutdown.clone(),
     ));
     health.set_ready(true);

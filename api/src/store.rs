@@ -27,6 +27,9 @@ pub enum StoreError {
     /// No connection became free in time, or the database stayed locked: try again.
     #[error("the database is busy")]
     Busy(#[source] sqlx::Error),
+    /// There is no room left to write; what is stored can be read.
+    #[error("the disk is full")]
+    Full(#[source] sqlx::Error),
     /// The database failed.
     #[error("the database failed")]
     Database(#[source] sqlx::Error),

@@ -67,7 +67,8 @@ fn policies(files: &impl Files) -> HashMap<String, HeaderValue> {
 
 async fn serve<F: Files>(State(site): State<Arc<Site<F>>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
+        let answer = "This address does not take this method.\n";
+        return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")], answer).into_response();
     }
     let mut response = match file_of(request.uri().path()) {
         Some(name) => site.file(name, request.headers()),

@@ -17,7 +17,8 @@
 //! Timers are effects ([`Effect::Schedule`]) that come back as commands ([`Command::DeadlineReached`]); a stale or early one
 //! does nothing. Time does not run backwards: a time below that of the last accepted command counts as that one.
 //!
-//! This crate knows no wire or storage format, no socket and no clock: `game-server` converts at the edge. It trusts its shell
+//! This crate knows no wire or storage format, no socket and no clock: `game-server` converts at the edge. A whole game can be
+//! taken out as a [`GameState`] and put together again. It trusts its shell
 //! to send player commands for the player whose socket it is, and host commands for the host.
 //!
 //! ```
@@ -54,6 +55,7 @@ mod player;
 mod quiz;
 mod rank;
 mod score;
+mod state;
 mod view;
 
 pub use command::{Command, Effect, Millis, Reject};
@@ -63,4 +65,5 @@ pub use player::{Answer, Player, PlayerId};
 pub use quiz::{Choice, ChoiceSet, Question, QuestionIndex, QuestionKind, Quiz, QuizError};
 pub use rank::Standing;
 pub use score::{POINTS_MAX, SPEED_POINTS_MAX, Scoring};
+pub use state::{GameState, PlayerState, StateError};
 pub use view::{Outcome, QuestionResult, Reveal};

@@ -9,6 +9,8 @@ pub const JOINS_MAX: u32 = 4 * PLAYERS_MAX;
 pub const NAME_GRAPHEMES_MAX: usize = 20;
 /// Bytes of a name: twenty joined emoji of seven code points take 500; a grapheme alone has no bound.
 pub const NAME_BYTES_MAX: usize = 512;
+/// Accents on one letter, one above the other. Vietnamese and Hebrew have up to three; a tower of them covers the board.
+pub const NAME_MARKS_MAX: usize = 4;
 /// Bytes of a name as typed, white space around and inside included, as the journal keeps it: twice the name leaves room for
 /// what is trimmed.
 pub const NAME_TYPED_BYTES_MAX: usize = 2 * NAME_BYTES_MAX;

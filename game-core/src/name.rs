@@ -17,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::limits::{NAME_BYTES_MAX, NAME_GRAPHEMES_MAX, NAME_TYPED_BYTES_MAX};
 
 /// A name that is allowed: 1 to `limits::NAME_GRAPHEMES_MAX` graphemes in at most `limits::NAME_BYTES_MAX` bytes, with
-/// something to see, without control characters.
+/// something to see, without control characters and towers of accents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PlayerName {
     shown: Box<str>,
@@ -30,7 +30,7 @@ pub enum NameError {
     /// Nothing to see: empty, or white space and invisible characters only.
     #[error("the name is empty")]
     Empty,
-    /// More graphemes or bytes than allowed.
+    /// More graphemes, accents on one letter or bytes than allowed.
     #[error("the name is too long")]
     TooLong,
     /// A control character, a line or paragraph separator, or one that overrides the direction of the text around it.
@@ -57,6 +57,9 @@ impl PlayerName {
             return Err(NameError::Empty);
         }
         if shown.len() > NAME_BYTES_MAX || shown.graphemes(true).count() > NAME_GRAPHEMES_MAX {
+            return Err(NameError::TooLong);
+        }
+        if chars::has_tower(&shown) {
             return Err(NameError::TooLong);
         }
         let key = key(&shown);

@@ -76,6 +76,15 @@ proptest! {
     }
 
     #[test]
+    fn a_game_taken_out_and_put_together_is_the_same_game(plan in prop_oneof![plan(), wild_plan()]) {
+        play(&plan, |_, _, _, _, game| {
+            let restored = Game::restore(Arc::clone(game.quiz()), game.settings(), game.export());
+            prop_assert_eq!(restored.as_ref(), Ok(game));
+            Ok(())
+        })?;
+    }
+
+    #[test]
     fn a_game_agrees_with_books_kept_by_hand(plan in plan()) {
         let mut books = Books::new(&plan.game());
         play(&plan, |before, now, command, result, after| {

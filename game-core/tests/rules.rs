@@ -8,5 +8,7 @@ mod flow;
 mod places;
 #[path = "rules/roster.rs"]
 mod roster;
+#[path = "rules/state.rs"]
+mod state;
 #[path = "rules/table.rs"]
 mod table;

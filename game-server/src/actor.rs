@@ -16,40 +16,45 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
-use game_core::{Command, Effect, Game, Millis, QuestionIndex, Reject};
+use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
 use crate::frames::player;
-use crate::journal::{GameLog, Record, RecordNumber};
+use crate::journal::{Entry, Record, RecordNumber};
+use crate::outcome;
 use crate::registry::{GamePermit, Registry};
 use crate::results::ResultSaver;
 use crate::session::outbox::Outbox;
+use crate::stored::{Restored, Snapshot};
 use crate::tokens::Keys;
 use batch::Batch;
 use lifetime::Lifetime;
 use mailbox::{GameHandle, MAILBOX_MAX, Message, Shown, ShownCell};
-use pipeline::{Change, Delivery, Pipeline};
+use pipeline::{Answer, Change, Delivery, Pipeline};
 use seats::Seats;
 
+pub use pipeline::JOURNAL_BYTES_MAX;
+pub(crate) use pipeline::Ownership;
 pub(crate) use seats::bye_moved;
 
 /// When there is nothing to wait for; an hour away, so that the timer wheel stays small.
 const NO_TIMER: Duration = Duration::from_secs(60 * 60);
-/// How long the journal may take to forget an ended game before the actor leaves it to the store's own expiry.
-const FORGET_MAX: Duration = Duration::from_secs(5);
+/// How long a game that ends here waits for its log to take the last of it.
+const LEAVE_MAX: Duration = Duration::from_secs(5);
+/// Time between two records while a question is open: what a crash can give back to it beside the outage.
+const TICK_MS: Millis = 1_000;
 
 /// What every game of a process shares.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) config: Arc<Config>,
     pub(crate) keys: Arc<Keys>,
-    pub(crate) log: Arc<dyn GameLog>,
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
 }
@@ -60,6 +65,10 @@ struct Actor {
     around: Surroundings,
     place: Arc<GamePermit>,
     started: Instant,
+    /// The game's own time at `started`.
+    started_at: Millis,
+    /// Time of the last record.
+    recorded_at: Millis,
     seats: Seats,
     batch: Batch,
     pipeline: Pipeline,
@@ -67,6 +76,11 @@ struct Actor {
     lifetime: Lifetime,
     /// A result, and the record that has to be saved before it may leave.
     result: Option<(RecordNumber, Box<GameResult>)>,
+    /// Resolves when the API has the result, or refused it for good.
+    result_sent: Option<oneshot::Receiver<()>>,
+    result_stuck: bool,
+    over_ms: Option<u64>,
+    result_settled: bool,
 }
 
 /// Why an actor ends.
@@ -76,18 +90,25 @@ enum Exit {
     Over,
     /// The process stops.
     Stopping,
+    /// Another server has the game.
+    Fenced,
 }
 
-/// Starts a game's task.
-pub(crate) fn spawn(game: Game, facts: Facts, around: Surroundings, place: Arc<GamePermit>) -> GameHandle {
+/// Starts a game's task, at its beginning or where a log had it.
+pub(crate) fn spawn(
+    restored: Restored,
+    ownership: Ownership,
+    around: Surroundings,
+    place: Arc<GamePermit>,
+) -> GameHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
-    let shown = Arc::new(ShownCell::new(shown_of(&game)));
-    let handle = GameHandle::new(sender, Arc::clone(&shown), &facts);
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
+    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts);
     let deregister = Deregister {
         registry: Arc::clone(&around.registry),
         handle: handle.clone(),
     };
-    let actor = Actor::new(game, facts, around, place, shown);
+    let actor = Actor::new(restored, ownership, around, place, shown);
     tokio::spawn(async move {
         actor.run(mailbox).await;
         drop(deregister);
@@ -109,26 +130,62 @@ impl Drop for Deregister {
 
 impl Actor {
     fn new(
-        game: Game,
-        facts: Facts,
+        restored: Restored,
+        ownership: Ownership,
         around: Surroundings,
         place: Arc<GamePermit>,
         shown: Arc<ShownCell>,
     ) -> Self {
         let now = Instant::now();
-        let log = Arc::clone(&around.log);
-        Self {
-            pipeline: Pipeline::new(log, facts.game, shown, around.config.saving_patience),
+        let Restored {
             game,
             facts,
-            place,
+            at,
+            over_ms,
+            result_settled,
+            last,
+            torn,
+        } = restored;
+        let patience = around.config.saving_patience;
+        let mut actor = Self {
+            pipeline: Pipeline::new(ownership, last, torn, shown, patience),
             started: now,
+            started_at: at,
+            recorded_at: at,
             seats: Seats::default(),
             batch: Batch::new(now),
             deadline: None,
-            lifetime: Lifetime::new(now),
+            lifetime: Lifetime::new(now, Duration::from_millis(at)),
             result: None,
+            result_sent: None,
+            result_stuck: false,
+            over_ms,
+            result_settled,
+            game,
+            facts,
+            place,
             around,
+        };
+        actor.take_up(now);
+        actor
+    }
+
+    /// What a game that comes from a log has under way.
+    fn take_up(&mut self, now: Instant) {
+        let away_at = now + self.around.config.restored_grace;
+        for player in self.game.players().filter(|player| player.present) {
+            self.seats.expect(player.id, away_at);
+        }
+        match self.game.phase() {
+            Phase::Question { index, deadline, .. } => self.deadline = Some((index, deadline)),
+            Phase::Ended => self.lifetime.ended(now),
+            Phase::Lobby | Phase::Results { .. } | Phase::Podium => {}
+        }
+        if let Some(ended_ms) = self.over_ms
+            && !self.result_settled
+        {
+            let result = outcome::game_result(&self.game, &self.facts, ended_ms);
+            self.result = Some((self.pipeline.last(), Box::new(result)));
         }
     }
 
@@ -138,19 +195,20 @@ impl Actor {
         let exit = loop {
             let now = Instant::now();
             self.run_due(now);
-            if self.lifetime.is_over(now, &self.around.config) {
+            if self.lifetime.is_over(now, &self.around.config) && !self.has_result_pending() {
                 break Exit::Over;
             }
-            self.pipeline.start_append(now);
+            self.start_write(now);
             set_timer(timer.as_mut(), self.next_wake(now));
             tokio::select! {
                 biased;
-                answer = self.pipeline.appended() => {
-                    let now = Instant::now();
-                    let change = self.pipeline.settle(answer, now);
-                    self.tell_change(change, now);
+                answer = self.pipeline.answered() => {
+                    if !self.settle(answer) {
+                        break Exit::Fenced;
+                    }
                 }
                 () = timer.as_mut() => {}
+                settled = sent(&mut self.result_sent) => self.result_settled(settled),
                 message = mailbox.recv() => match message {
                     Some(Message::Stop) | None => break Exit::Stopping,
                     Some(message) => self.receive(message),
@@ -158,6 +216,27 @@ impl Actor {
             }
         };
         self.leave(exit).await;
+    }
+
+    fn start_write(&mut self, now: Instant) {
+        let at = self.millis(now);
+        let (game, over_ms, result_settled) = (&self.game, self.over_ms, self.result_settled);
+        self.pipeline.start_write(now, || Snapshot {
+            at,
+            state: game.export(),
+            over_ms,
+            result_settled,
+        });
+    }
+
+    /// Takes the answer of a write; false when the game is somebody else's.
+    fn settle(&mut self, answer: Answer) -> bool {
+        let now = Instant::now();
+        let change = self.pipeline.settle(answer, now);
+        self.facts.epoch = self.pipeline.epoch();
+        let is_ours = !change.is_fenced;
+        self.tell_change(change);
+        is_ours
     }
 
     fn receive(&mut self, message: Message) {
@@ -193,8 +272,9 @@ impl Actor {
             self.command(Command::Absent { player });
         }
         self.check_lifetime(now);
+        self.tick(now);
         let change = self.pipeline.check_patience(now);
-        self.tell_change(change, now);
+        self.tell_change(change);
         for frame in self.batch.take_due(&self.game, now) {
             self.tell_hosts(&frame, now);
         }
@@ -202,11 +282,14 @@ impl Actor {
     }
 
     fn next_wake(&self, now: Instant) -> Option<Instant> {
-        let deadline = self
-            .deadline
-            .map(|(_, at)| self.started + Duration::from_millis(at));
+        let deadline = self.deadline.map(|(_, at)| self.instant(at));
+        let tick = self
+            .game
+            .deadline()
+            .map(|_| self.instant(self.recorded_at + TICK_MS));
         let wakes = [
             deadline,
+            tick,
             self.seats.next_away(),
             self.pipeline.next_wake(),
             self.batch.next_wake(),
@@ -222,9 +305,22 @@ impl Actor {
         let effects = self.game.apply(at, command.clone())?;
         let is_news = |effect: &Effect| !matches!(effect, Effect::AnswerAccepted { new: false, .. });
         if effects.iter().any(is_news) {
-            self.pipeline.record(Record { at, command });
+            self.record(at, Entry::Command(command));
         }
         Ok(effects)
+    }
+
+    fn record(&mut self, at: Millis, entry: Entry) {
+        self.recorded_at = at;
+        self.pipeline.record(&Record { at, entry });
+    }
+
+    /// Lets the journal know that time goes by while a question is open.
+    fn tick(&mut self, now: Instant) {
+        let at = self.millis(now);
+        if self.game.deadline().is_some() && self.recorded_at + TICK_MS <= at {
+            self.record(at, Entry::Tick);
+        }
     }
 
     /// Applies a command of the server's own and shows what it did. A refusal is nobody's business: the game moved on.
@@ -234,21 +330,18 @@ impl Actor {
         }
     }
 
-    fn tell_change(&mut self, change: Change, now: Instant) {
+    /// Past the pipeline: when it has a change to tell, it holds nothing back.
+    fn tell_change(&mut self, change: Change) {
         for (player, question) in change.saved_answers {
             if let Some(socket) = self.seats.player(player) {
-                let frame = player::ack(question, true);
-                self.pipeline.emit(
-                    Delivery::Frame {
-                        socket: Arc::clone(socket),
-                        frame,
-                    },
-                    now,
-                );
+                socket.push(player::ack(question, true));
             }
         }
         if let Some(behind) = change.behind {
-            self.tell_hosts(&crate::frames::host::saving(behind), now);
+            let frame = crate::frames::host::saving(behind);
+            for socket in self.seats.hosts() {
+                socket.push(frame.clone());
+            }
         }
     }
 
@@ -300,45 +393,86 @@ impl Actor {
         self.tell_one(socket, player::error(code, None, None));
     }
 
-    /// The game's time, from its creation.
+    /// The game's own time.
     fn millis(&self, now: Instant) -> Millis {
-        Millis::try_from(now.saturating_duration_since(self.started).as_millis()).unwrap_or(Millis::MAX)
+        let since = now.saturating_duration_since(self.started).as_millis();
+        self.started_at
+            .saturating_add(Millis::try_from(since).unwrap_or(Millis::MAX))
+    }
+
+    /// When the game's own time is `at`; now at the earliest.
+    fn instant(&self, at: Millis) -> Instant {
+        self.started + Duration::from_millis(at.saturating_sub(self.started_at))
+    }
+
+    fn has_result_pending(&self) -> bool {
+        self.result.is_some() || self.result_sent.is_some() || self.result_stuck
     }
 
     fn release_result(&mut self) {
         if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_saved(*after)) {
-            self.around.results.save(*result, Arc::clone(&self.place));
+            let place = Arc::clone(&self.place);
+            self.result_sent = Some(self.around.results.save(*result, place));
+        }
+    }
+
+    /// The API has the result, so that nobody need save it again. When its saver died instead, the next start saves it.
+    fn result_settled(&mut self, settled: bool) {
+        self.result_sent = None;
+        self.result_settled = settled;
+        self.result_stuck = !settled;
+        if settled {
+            let at = self.millis(Instant::now());
+            self.record(at, Entry::ResultSettled);
         }
     }
 
     async fn leave(mut self, exit: Exit) {
-        if let Some((_, result)) = self.result.take() {
-            // Nobody else holds this game, so an unsaved end is better than none.
-            self.around.results.save(*result, Arc::clone(&self.place));
-        }
-        match exit {
+        let game = self.facts.game;
+        let is_done = match exit {
             Exit::Over => {
-                let forgotten = self.around.log.remove(self.facts.game);
-                if !matches!(tokio::time::timeout(FORGET_MAX, forgotten).await, Ok(Ok(()))) {
-                    tracing::warn!(game = %self.facts.game, "the journal of an ended game was not removed");
-                }
+                let forgotten = self.pipeline.forget_game();
+                let forgotten = tokio::time::timeout(LEAVE_MAX, forgotten).await;
+                forgotten.map(|answer| answer.is_ok())
             }
-            Exit::Stopping => {
-                let flush = async {
-                    while self.pipeline.is_appending() {
-                        let answer = self.pipeline.appended().await;
-                        let now = Instant::now();
-                        let change = self.pipeline.settle(answer, now);
-                        self.tell_change(change, now);
-                        self.pipeline.start_append(now);
-                    }
-                };
-                if tokio::time::timeout(FORGET_MAX, flush).await.is_err() {
-                    tracing::warn!(game = %self.facts.game, "the last records of a game were not saved in time");
-                }
+            Exit::Stopping => tokio::time::timeout(LEAVE_MAX, self.hand_in()).await,
+            Exit::Fenced => {
+                tracing::warn!(%game, "another server has this game");
+                Ok(true)
+            }
+        };
+        if is_done != Ok(true) {
+            // A game that has ended is removed by the next server that finds it; a live one is taken up by it.
+            tracing::warn!(%game, ?exit, "the journal's store did not take the last of a game in time");
+        }
+        self.pipeline.abandon();
+        // Dropping the seats tells everybody who is left.
+    }
+
+    /// Saves everything and gives the game back.
+    async fn hand_in(&mut self) -> bool {
+        self.pipeline.need_snapshot();
+        loop {
+            self.start_write(Instant::now());
+            if !self.pipeline.is_writing() {
+                break;
+            }
+            let answer = self.pipeline.answered().await;
+            if !self.settle(answer) {
+                return true;
             }
         }
-        // Dropping the seats tells everybody who is left.
+        self.release_result();
+        let given_back = self.pipeline.give_back();
+        self.pipeline.is_settled() && given_back.await.is_ok()
+    }
+}
+
+/// Waits for a result's saver, and says whether it is settled; for ever when none is on its way.
+async fn sent(result: &mut Option<oneshot::Receiver<()>>) -> bool {
+    match result {
+        Some(settled) => settled.await.is_ok(),
+        None => std::future::pending().await,
     }
 }
 

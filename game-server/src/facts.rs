@@ -6,15 +6,17 @@ use protocol::ids::{GameCode, GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameSettings;
 
-/// Epoch of every game: one process owns its games from creation to end.
+/// Epoch of a new game; every claim after that adds one.
 pub(crate) const FIRST_EPOCH: u32 = 1;
 
 /// Facts of one game.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Facts {
     pub(crate) game: GameId,
     pub(crate) code: GameCode,
     pub(crate) teacher: TeacherId,
+    /// Chosen by the teacher's client, so that a repeated create finds its game.
+    pub(crate) key: String,
     pub(crate) quiz_id: QuizId,
     /// The questions as played, for the result. The rules hold a copy of their own.
     pub(crate) quiz: Arc<QuizDocument>,

@@ -28,6 +28,15 @@ pub(crate) fn encode<T: Serialize>(frame: &T) -> Utf8Bytes {
     }
 }
 
+/// The same frame with `"saved":false`: what it tells is not in the journal yet.
+pub(crate) fn mark_unsaved(frame: &Utf8Bytes) -> Utf8Bytes {
+    match frame.strip_suffix('}') {
+        // Every frame has at least its type, so a comma fits.
+        Some(open) => Utf8Bytes::from(format!(r#"{open},"saved":false}}"#)),
+        None => frame.clone(),
+    }
+}
+
 fn place(standing: &Standing) -> Place {
     Place {
         rank: standing.rank,

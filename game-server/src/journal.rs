@@ -1,22 +1,37 @@
 //! The journal of a game: its accepted commands with their times, in order. Replaying them gives the same game.
 //!
-//! A [`GameLog`] keeps journals; the actor appends before it shows a change to anybody. Ownership (epochs, claims), snapshots
-//! and takeover come with the stores that need them; a store gets whole records and knows nothing about games.
+//! A [`GameLog`] keeps, for each game, who owns it, what never changes about it, its last snapshot and the records after that. It
+//! knows nothing about the rules: facts and snapshots are bytes to it, records are [`Batch`]es. Every write names the claim it
+//! is made under and the number it follows, so that a server that lost a game can no longer change it and a repeated write
+//! changes nothing. Who may claim a game, and when, is not decided here.
 
+mod batch;
+mod error;
+mod frame;
 mod memory;
+mod owner;
 mod record;
+mod redis;
+mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
-use protocol::ids::GameId;
-use thiserror::Error;
+use protocol::ids::GameCode;
+use tokio::sync::watch;
 
-pub use memory::MemoryLog;
-pub use record::{DecodeError, FORMAT_VERSION, Record};
+pub use batch::Batch;
+pub use error::LogError;
+pub use frame::{FRAME_BYTES_MAX, Journal, Unreadable, read as read_journal};
+pub use memory::{MemoryLog, Trouble};
+pub use owner::{ClaimId, Owner, ServerId};
+pub use record::{DecodeError, Entry, FORMAT_VERSION, Record};
+pub use redis::{RedisConfig, RedisConfigError, RedisLog, StoreId};
+pub use sqlite::{Durability, SqliteLog, SqliteLogError};
 
 /// Number of a record in its game's journal, from 1 without gaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RecordNumber(pub u64);
 
 impl RecordNumber {
@@ -36,50 +51,130 @@ impl RecordNumber {
     }
 }
 
+/// A game on its way into a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Birth {
+    /// The first owner, or the one who writes its game again into a store that lost it.
+    pub owner: Owner,
+    /// What never changes about the game, the questions above all.
+    pub facts: Vec<u8>,
+    /// The whole state.
+    pub snapshot: Vec<u8>,
+    /// The last record that `snapshot` contains: [`RecordNumber::NONE`] for a new game.
+    pub through: RecordNumber,
+}
+
+/// What became of a [`GameLog::create`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    /// The game is kept now.
+    New,
+    /// It was kept before, by a create with the same key. The owner may be another one by now.
+    Same(Owner),
+    /// Another game has the code.
+    Taken(Owner),
+}
+
+/// What became of a [`GameLog::claim`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claimed {
+    /// The game is the claimer's, under this record.
+    Yes(Owner),
+    /// Somebody else claimed it since the record was read.
+    Beaten(Owner),
+    /// There is no such game.
+    Missing,
+}
+
+/// What became of a write under a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Kept, as safely as the log can.
+    Saved,
+    /// Not kept: the game is under another claim, or released. Whoever gets this owns the game no longer.
+    Fenced,
+    /// Not kept: the log has no such game. It was removed, or the store lost its data.
+    Missing,
+    /// Not kept: the numbers do not follow. An append names a number past the journal's last one; a snapshot does not cover it.
+    Refused {
+        /// The journal's last number.
+        last: RecordNumber,
+    },
+}
+
+/// Where a game's journal stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// Who owns the game.
+    pub owner: Owner,
+    /// Number of the last record kept, in the snapshot or after it.
+    pub last: RecordNumber,
+}
+
+/// A game as a log keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Who owns it.
+    pub owner: Owner,
+    /// What never changes about it.
+    pub facts: Vec<u8>,
+    /// The last snapshot.
+    pub snapshot: Vec<u8>,
+    /// The last record that the snapshot contains.
+    pub through: RecordNumber,
+    /// The frames of all records after it, for [`read_journal`].
+    pub journal: Vec<u8>,
+    /// Number of the last record that was appended, whether or not `journal` can be read that far.
+    pub last: RecordNumber,
+}
+
 /// A call to a log in flight. It owns what it needs, so that an actor can keep it while it goes on.
 pub type LogFuture<T> = Pin<Box<dyn Future<Output = Result<T, LogError>> + Send>>;
 
-/// Where journals are kept.
+/// Where games are kept. Every call is one step: it happens as a whole or not at all.
+///
+/// At most one write of a game is in flight. An implementation never repeats a write by itself.
 pub trait GameLog: Send + Sync + 'static {
-    /// Appends `records`, the first of which has the number `first`. Answered when they are kept as safely as this log can.
-    /// Records whose numbers the log has already are skipped, so that an append whose answer was lost can be repeated.
-    /// At most one append of a game is in flight.
-    fn append(&self, game: GameId, first: RecordNumber, records: Vec<Record>) -> LogFuture<()>;
+    /// Keeps a new game with owner, facts and first snapshot, unless its code is taken. Repeated with the same key and game
+    /// it answers [`Created::Same`] and changes nothing.
+    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created>;
 
-    /// All records of a game, from number 1.
-    fn read(&self, game: GameId) -> LogFuture<Vec<Record>>;
+    /// Makes `server` the owner under the new claim `claim`, with the next epoch, if the game's claim still is `seen`.
+    /// Repeated with the same `claim` it answers as before.
+    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed>;
 
-    /// Forgets a game that has ended.
-    fn remove(&self, game: GameId) -> LogFuture<()>;
-}
+    /// Appends records. Those whose numbers the journal has already are skipped, so that an append whose answer was lost can
+    /// be repeated.
+    fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written>;
 
-/// Why a log did not do what was asked.
-#[derive(Debug, Error)]
-pub enum LogError {
-    /// It cannot be reached or did not answer; whether an append was kept is unknown. Repeat it.
-    #[error("the journal's store is not available")]
-    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The numbers do not follow: records in between are missing.
-    #[error("the journal ends at record {}; record {} cannot follow", last.0, first.0)]
-    Gap {
-        /// Last record kept.
-        last: RecordNumber,
-        /// First record of the append.
-        first: RecordNumber,
-    },
-    /// The journal outgrew the log and was given up.
-    #[error("the journal outgrew its bound of {bytes_max} bytes")]
-    Outgrown {
-        /// The bound.
-        bytes_max: usize,
-    },
-    /// A kept record cannot be read.
-    #[error("record {} cannot be read", number.0)]
-    Unreadable {
-        /// Which one.
-        number: RecordNumber,
-        /// Why.
-        #[source]
-        source: DecodeError,
-    },
+    /// Replaces the snapshot by one that contains all records up to `through`, and drops the journal. Refused unless `through`
+    /// covers the journal's last number; records that were never appended count as appended.
+    fn snapshot(
+        &self,
+        code: GameCode,
+        claim: ClaimId,
+        through: RecordNumber,
+        snapshot: Vec<u8>,
+    ) -> LogFuture<Written>;
+
+    /// Who owns a game and where its journal stands.
+    fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>>;
+
+    /// Everything about a game, of one moment.
+    fn load(&self, code: GameCode) -> LogFuture<Option<Stored>>;
+
+    /// Gives a game back: nobody owns it, it keeps its epoch, and its claim becomes [`ClaimId::NONE`].
+    fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written>;
+
+    /// Forgets a game after a while, which frees its code; at once when `after` is zero. Until then nothing changes.
+    fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written>;
+
+    /// All games kept, in no order: for a server that starts, and for who looks for games that nobody serves.
+    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>>;
+
+    /// Changes whenever the log can be reached again, since it may lack data then: owners look after their games at once. Never
+    /// changes for a log that is never away.
+    fn returns(&self) -> watch::Receiver<u64> {
+        watch::channel(0).1
+    }
 }

@@ -11,22 +11,30 @@ mod config;
 mod convert;
 mod facts;
 mod frames;
+mod guesses;
 mod http;
 mod journal;
+mod opening;
 mod outcome;
 mod problem;
 mod registry;
 mod results;
 mod server;
 mod session;
+mod stored;
 #[cfg(test)]
 mod testing;
 mod tokens;
 
+pub use actor::JOURNAL_BYTES_MAX;
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
 pub use config::Config;
 pub use journal::{
-    DecodeError, FORMAT_VERSION, GameLog, LogError, LogFuture, MemoryLog, Record, RecordNumber,
+    Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,
+    GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber, RedisConfig,
+    RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, Stored, Tail, Trouble,
+    Unreadable, Written, read_journal,
 };
+pub use opening::Restoration;
 pub use server::{Counts, GameServer};
 pub use tokens::{Keys, KeysError, SECRET_BYTES_MIN};

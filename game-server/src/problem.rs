@@ -51,6 +51,33 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn body_timeout() -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "body-timeout",
+            "Body too slow",
+            "The body did not arrive in time. Check the connection and try again.",
+        )
+    }
+
+    pub(crate) fn unknown_route() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown-route",
+            "Unknown address",
+            "There is nothing at this address.",
+        )
+    }
+
+    pub(crate) fn method() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method-not-allowed",
+            "Method not allowed",
+            "This address does not take this method.",
+        )
+    }
+
     pub(crate) fn origin() -> Self {
         Self::new(
             StatusCode::FORBIDDEN,
@@ -67,6 +94,35 @@ impl Refusal {
             "no-such-game",
             "Not found",
             "There is no game with this code. Check the code on the board.",
+        )
+    }
+
+    /// The same for every code, so that nothing can be learned by trying on.
+    pub(crate) fn too_many_wrong_codes() -> Self {
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too-many-wrong-codes",
+            "Too many wrong codes",
+            "Too many wrong codes were tried from this network. Try again in a moment.",
+        )
+    }
+
+    /// A game that the log holds and this server cannot read.
+    pub(crate) fn game_lost() -> Self {
+        Self::new(
+            StatusCode::GONE,
+            "game-lost",
+            "Gone",
+            "This game could not be brought back after the server failed. Start a new one.",
+        )
+    }
+
+    pub(crate) fn journal_unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "journal-unavailable",
+            "Temporarily unavailable",
+            "The game could not be saved right now. Try again in a moment.",
         )
     }
 
@@ -110,7 +166,10 @@ impl IntoResponse for Refusal {
         let mut response = (status, axum::Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if status == StatusCode::SERVICE_UNAVAILABLE {
+        if matches!(
+            status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        ) {
             // One to three seconds, so that a school's pages do not come back together.
             headers.insert(RETRY_AFTER, HeaderValue::from(ambient::jitter_ms(1, 3)));
         }

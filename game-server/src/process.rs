@@ -17,8 +17,6 @@ use tokio::net::TcpListener;
 
 use crate::cli::Config;
 
-/// Plain HTTP connections held beside the WebSockets: creates and glances, and a class that reloads.
-const HTTP_CONNECTIONS: usize = 1_000;
 /// How long requests in flight may go on once clients have been told.
 const DRAIN: Duration = Duration::from_secs(3);
 /// Bytes of a key set at most: a key has 0.2 kB, and a rotation needs two.
@@ -79,14 +77,13 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
-    let capacity = descriptors::client_capacity();
-    let sockets_max = usize::try_from(config.sockets_max)?.min(capacity.saturating_sub(HTTP_CONNECTIONS));
+    let places = descriptors::places(usize::try_from(config.sockets_max)?)?;
     if config.allow_origins.is_empty() {
         tracing::warn!("no --allow-origin is given: pages in browsers cannot play here");
     }
     let backoffice = HttpBackoffice::new(&config.api_internal, name.clone(), &service)?;
     let server = GameServer::new(
-        settings(&config, sockets_max)?,
+        settings(&config, name.clone(), places.sockets)?,
         keys,
         Arc::new(backoffice),
         Arc::new(MemoryLog::default()),
@@ -97,7 +94,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         .with_context(|| format!("listen on {} (--listen)", config.listen))?;
     let bound = listener.local_addr().context("read the bound address")?;
     let options = Options {
-        connections_max: sockets_max + HTTP_CONNECTIONS,
+        connections_max: places.connections,
         tls: None,
         drain: DRAIN,
     };
@@ -117,14 +114,17 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn settings(config: &Config, sockets_max: usize) -> anyhow::Result<game_server::Config> {
+fn settings(config: &Config, server_name: String, sockets_max: usize) -> anyhow::Result<game_server::Config> {
     let defaults = game_server::Config::default();
     Ok(game_server::Config {
+        server_name,
         sockets_max,
         // A small limit (tests, tiny machines) must leave most places to new players.
         sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),
         games_max: usize::try_from(config.games_max)?,
         allowed_origins: config.allow_origins.clone(),
+        // A gateway stands before it, whose address all clients have.
+        peers_are_clients: false,
         ..defaults
     })
 }

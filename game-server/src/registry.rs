@@ -1,4 +1,5 @@
-//! Which code leads to which game, and how many games there may be.
+//! Which code leads to which game, and how many games there may be. A code is held while its game is on its way into the log or
+//! out of it, and while the log holds a game under it that this build cannot read.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +18,7 @@ pub(crate) struct Registry {
     places: Arc<AtomicUsize>,
     games_max: usize,
     emptied: Notify,
+    opened: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -26,9 +28,33 @@ struct Games {
 }
 
 #[derive(Debug)]
-struct Entry {
-    handle: GameHandle,
-    key: String,
+enum Entry {
+    /// On its way into the log, or out of it.
+    Opening,
+    Live {
+        handle: GameHandle,
+        key: String,
+    },
+    /// In the log, and not to be read.
+    Lost,
+}
+
+impl Entry {
+    fn handle(&self) -> Option<&GameHandle> {
+        match self {
+            Self::Live { handle, .. } => Some(handle),
+            Self::Opening | Self::Lost => None,
+        }
+    }
+}
+
+/// What a code leads to.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Game(GameHandle),
+    /// A game that could not be brought back.
+    Lost,
+    Nothing,
 }
 
 /// A game's place among `games_max`; dropping the last clone frees it.
@@ -38,17 +64,69 @@ pub(crate) struct GamePermit {
     _counted: Alive,
 }
 
-/// What became of an insertion.
+/// What became of [`Registry::begin`].
 #[derive(Debug)]
-pub(crate) enum Inserted {
-    /// The game is new.
-    New(GameHandle),
+pub(crate) enum Begun {
+    /// The code is held for a new game.
+    New(Opening),
     /// This teacher has a game with this key already.
     Same(GameHandle),
+    /// A game with this code or key is being opened right now.
+    Busy,
     /// Another game has this code.
     CodeTaken,
     /// There are as many games as there may be.
     Full,
+}
+
+/// A code and a place, held for a game until it is there; dropped without it, both are free again.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    registry: Arc<Registry>,
+    code: GameCode,
+    key: Option<(TeacherId, String)>,
+    place: Arc<GamePermit>,
+}
+
+impl Opening {
+    /// The game's place.
+    pub(crate) fn place(&self) -> Arc<GamePermit> {
+        Arc::clone(&self.place)
+    }
+
+    /// Inserts the game that `make` starts; `key` is its teacher's. `make` runs under the lock, so that a game that ends at once
+    /// is removed after it was inserted.
+    pub(crate) fn finish(mut self, key: String, make: impl FnOnce() -> GameHandle) -> GameHandle {
+        let mut games = self.registry.lock();
+        let handle = make();
+        self.key = None;
+        games.by_key.insert((handle.teacher(), key.clone()), self.code);
+        let entry = Entry::Live {
+            handle: handle.clone(),
+            key,
+        };
+        games.by_code.insert(self.code, entry);
+        handle
+    }
+
+    /// Keeps the code for a game that cannot be read.
+    pub(crate) fn lose(self) {
+        self.registry.lock().by_code.insert(self.code, Entry::Lost);
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let mut games = self.registry.lock();
+        if matches!(games.by_code.get(&self.code), Some(Entry::Opening)) {
+            games.by_code.remove(&self.code);
+        }
+        if let Some(key) = &self.key {
+            games.by_key.remove(key);
+        }
+        drop(games);
+        self.registry.opened.notify_waiters();
+    }
 }
 
 impl Registry {
@@ -58,18 +136,24 @@ impl Registry {
             places: Arc::default(),
             games_max,
             emptied: Notify::new(),
+            opened: Notify::new(),
         }
     }
 
-    pub(crate) fn get(&self, code: GameCode) -> Option<GameHandle> {
-        self.lock().by_code.get(&code).map(|entry| entry.handle.clone())
+    /// What a code leads to.
+    pub(crate) fn find(&self, code: GameCode) -> Found {
+        match self.lock().by_code.get(&code) {
+            Some(Entry::Live { handle, .. }) => Found::Game(handle.clone()),
+            Some(Entry::Lost) => Found::Lost,
+            Some(Entry::Opening) | None => Found::Nothing,
+        }
     }
 
     /// The game that this teacher created with this key.
     pub(crate) fn by_key(&self, teacher: TeacherId, key: &str) -> Option<GameHandle> {
         let games = self.lock();
         let code = games.by_key.get(&(teacher, key.to_owned()))?;
-        games.by_code.get(code).map(|entry| entry.handle.clone())
+        games.by_code.get(code)?.handle().cloned()
     }
 
     /// Whether another game may come.
@@ -77,52 +161,76 @@ impl Registry {
         self.places.load(Ordering::Acquire) < self.games_max
     }
 
-    /// Inserts the game that `make` starts, unless there is a reason not to. `make` runs under the lock, so that of two
-    /// creates with one key only one starts a game.
-    pub(crate) fn insert(
-        &self,
-        code: GameCode,
-        teacher: TeacherId,
-        key: String,
-        make: impl FnOnce(Arc<GamePermit>) -> GameHandle,
-    ) -> Inserted {
+    /// Holds a code for a game, unless there is a reason not to: of two creates with one key only one starts a game.
+    pub(crate) fn begin(self: &Arc<Self>, code: GameCode, teacher: TeacherId, key: String) -> Begun {
         let mut games = self.lock();
-        let key_of_teacher = (teacher, key);
-        if let Some(entry) = games
-            .by_key
-            .get(&key_of_teacher)
-            .and_then(|code| games.by_code.get(code))
-        {
-            return Inserted::Same(entry.handle.clone());
+        let key = (teacher, key);
+        match games.by_key.get(&key).and_then(|code| games.by_code.get(code)) {
+            Some(Entry::Live { handle, .. }) => return Begun::Same(handle.clone()),
+            Some(Entry::Opening) => return Begun::Busy,
+            Some(Entry::Lost) | None => {}
         }
+        match games.by_code.get(&code) {
+            Some(Entry::Opening) => return Begun::Busy,
+            Some(Entry::Live { .. } | Entry::Lost) => return Begun::CodeTaken,
+            None => {}
+        }
+        let Some(place) = self.take_place() else {
+            return Begun::Full;
+        };
+        Begun::New(self.hold(&mut games, code, Some(key), place))
+    }
+
+    /// Holds a code for a game out of the log, past the bound if need be: a server that was given a smaller one still brings
+    /// all its games back. None when the code is held.
+    pub(crate) fn begin_restore(self: &Arc<Self>, code: GameCode) -> Option<Opening> {
+        let mut games = self.lock();
         if games.by_code.contains_key(&code) {
-            return Inserted::CodeTaken;
+            return None;
         }
-        let Some(permit) = self.take_place() else {
-            return Inserted::Full;
+        self.places.fetch_add(1, Ordering::AcqRel);
+        let place = GamePermit {
+            places: Arc::clone(&self.places),
+            _counted: Alive::new(Gauge::Games),
         };
-        let handle = make(Arc::new(permit));
-        let entry = Entry {
-            handle: handle.clone(),
-            key: key_of_teacher.1.clone(),
-        };
-        games.by_key.insert(key_of_teacher, code);
-        games.by_code.insert(code, entry);
-        Inserted::New(handle)
+        Some(self.hold(&mut games, code, None, place))
+    }
+
+    fn hold(
+        self: &Arc<Self>,
+        games: &mut Games,
+        code: GameCode,
+        key: Option<(TeacherId, String)>,
+        place: GamePermit,
+    ) -> Opening {
+        games.by_code.insert(code, Entry::Opening);
+        if let Some(key) = &key {
+            games.by_key.insert(key.clone(), code);
+        }
+        Opening {
+            registry: Arc::clone(self),
+            code,
+            key,
+            place: Arc::new(place),
+        }
+    }
+
+    /// Waits until some game has been opened. To be called before the look that says [`Begun::Busy`].
+    pub(crate) fn opened(&self) -> tokio::sync::futures::Notified<'_> {
+        self.opened.notified()
     }
 
     /// Takes a game out; nothing happens when its code leads to another game by now.
     pub(crate) fn remove(&self, code: GameCode, game: GameId) {
         let mut games = self.lock();
-        if games
-            .by_code
-            .get(&code)
-            .is_some_and(|entry| entry.handle.game() == game)
-            && let Some(entry) = games.by_code.remove(&code)
-        {
-            games.by_key.remove(&(entry.handle.teacher(), entry.key));
+        let is_it = matches!(
+            games.by_code.get(&code),
+            Some(Entry::Live { handle, .. }) if handle.game() == game
+        );
+        if is_it && let Some(Entry::Live { handle, key }) = games.by_code.remove(&code) {
+            games.by_key.remove(&(handle.teacher(), key));
         }
-        let is_empty = games.by_code.is_empty();
+        let is_empty = games.live().next().is_none();
         drop(games);
         if is_empty {
             self.emptied.notify_waiters();
@@ -131,24 +239,19 @@ impl Registry {
 
     /// All games held.
     pub(crate) fn all(&self) -> Vec<GameHandle> {
-        self.lock()
-            .by_code
-            .values()
-            .map(|entry| entry.handle.clone())
-            .collect()
+        self.lock().live().cloned().collect()
     }
 
     /// Games held.
     pub(crate) fn len(&self) -> usize {
-        self.lock().by_code.len()
+        self.lock().live().count()
     }
 
     /// Players of all games held, by what their games show.
     pub(crate) fn players(&self) -> usize {
         self.lock()
-            .by_code
-            .values()
-            .map(|entry| usize::from(entry.handle.shown().players))
+            .live()
+            .map(|handle| usize::from(handle.shown().players))
             .sum()
     }
 
@@ -180,6 +283,12 @@ impl Registry {
     fn lock(&self) -> MutexGuard<'_, Games> {
         // The maps are changed in steps that cannot panic in between.
         self.games.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Games {
+    fn live(&self) -> impl Iterator<Item = &GameHandle> {
+        self.by_code.values().filter_map(Entry::handle)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use protocol::result::GameResult;
 use runtime::metrics::{self, Alive, Counter, Gauge};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::ambient;
 use crate::backoffice::{Backoffice, BackofficeError};
@@ -35,16 +35,21 @@ impl ResultSaver {
         }
     }
 
-    /// Saves a result, however long it takes; `place` is its game's place and kept until then.
-    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>) {
+    /// Saves a result, however long it takes; `place` is its game's place and kept until then. The answer comes when it is
+    /// saved, or refused for good.
+    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>) -> oneshot::Receiver<()> {
+        let (settled, answer) = oneshot::channel();
         let saver = self.clone();
         saver.pending.send_modify(|n| *n += 1);
         let pending = Alive::new(Gauge::GameResultsPending);
         tokio::spawn(async move {
             saver.save_until_done(&result).await;
+            // An error means that the game is gone from this process.
+            let _gone = settled.send(());
             drop((place, pending));
             saver.pending.send_modify(|n| *n -= 1);
         });
+        answer
     }
 
     /// Results not saved yet.

@@ -11,8 +11,10 @@ use crate::actor::Surroundings;
 use crate::admission::Admission;
 use crate::backoffice::Backoffice;
 use crate::config::Config;
+use crate::guesses::Guesses;
 use crate::http;
-use crate::journal::GameLog;
+use crate::journal::{GameLog, LogError, ServerId};
+use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
 use crate::tokens::Keys;
@@ -44,8 +46,10 @@ pub(crate) struct Shared {
     pub(crate) backoffice: Arc<dyn Backoffice>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
+    pub(crate) guesses: Guesses,
     pub(crate) stopping: watch::Sender<bool>,
-    log: Arc<dyn GameLog>,
+    pub(crate) log: Arc<dyn GameLog>,
+    pub(crate) id: ServerId,
     results: ResultSaver,
 }
 
@@ -56,13 +60,27 @@ impl GameServer {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
+            guesses: Guesses::new(),
             results: ResultSaver::new(Arc::clone(&backoffice)),
             stopping: watch::Sender::new(false),
+            id: ServerId {
+                name: config.server_name.clone(),
+                incarnation: uuid::Uuid::new_v4(),
+            },
             config: Arc::new(config),
             keys: Arc::new(keys),
             backoffice,
             log,
         }))
+    }
+
+    /// Takes up all games in the log, whoever had them: for a server that has the log to itself, before it serves anybody.
+    /// Games that cannot be read stay in the log as they are, and hold their codes.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn restore(&self) -> Result<Restoration, LogError> {
+        opening::restore_all(&self.0).await
     }
 
     /// `/games`, `/status` and `/watch`, to be mounted under `/game`.
@@ -81,8 +99,8 @@ impl GameServer {
         }
     }
 
-    /// Stops: no new games and sockets, every client is told `moved` and closed with 1012, results are saved. Returns when
-    /// that is done, or after 10 s.
+    /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
+    /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
         self.0.stopping.send_replace(true);
         let stop = async {
@@ -113,7 +131,6 @@ impl Shared {
         Surroundings {
             config: Arc::clone(&self.config),
             keys: Arc::clone(&self.keys),
-            log: Arc::clone(&self.log),
             results: self.results.clone(),
             registry: Arc::clone(&self.registry),
         }

@@ -24,6 +24,8 @@ use crate::actor::mailbox::{GameHandle, Seat};
 use crate::admission::SocketPermit;
 use crate::ambient;
 use crate::frames::player;
+use crate::guesses::Network;
+use crate::registry::Found;
 use crate::server::Shared;
 use outbox::Outbox;
 use pace::Pace;
@@ -48,6 +50,8 @@ struct Session {
     heard: Instant,
     ping_at: Instant,
     too_large: u8,
+    /// Too many wrong codes came from this client's network: only a token opens a seat.
+    wary: bool,
 }
 
 /// How a session ends.
@@ -91,7 +95,13 @@ impl Closing {
 }
 
 /// Runs a socket to its end. `_permit` is its place.
-pub(crate) async fn run(socket: WebSocket, server: Arc<Shared>, code: GameCode, _permit: SocketPermit) {
+pub(crate) async fn run(
+    socket: WebSocket,
+    server: Arc<Shared>,
+    code: GameCode,
+    network: Network,
+    _permit: SocketPermit,
+) {
     let now = Instant::now();
     let mut session = Session {
         socket,
@@ -100,19 +110,25 @@ pub(crate) async fn run(socket: WebSocket, server: Arc<Shared>, code: GameCode, 
         heard: now,
         ping_at: now + server.config.ping,
         too_large: 0,
+        wary: server.guesses.is_refused(network),
         server,
     };
     // Each stage on the heap by itself, so that a socket that waits for ten minutes holds the memory of waiting only.
-    let closing = match session.server.registry.get(code) {
-        None => Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME),
-        Some(game) => Box::pin(session.play(&game)).await,
+    let closing = match session.server.registry.find(code) {
+        Found::Nothing | Found::Lost if session.wary => Box::pin(session.turn_away()).await,
+        Found::Nothing => {
+            session.server.guesses.wrong(network);
+            Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME)
+        }
+        Found::Lost => Closing::error(ErrorCode::GameLost, close::NO_SUCH_GAME),
+        Found::Game(game) => Box::pin(session.play(&game)).await,
     };
     Box::pin(session.finish(closing)).await;
 }
 
 impl Session {
     async fn play(&mut self, game: &GameHandle) -> Closing {
-        let seat = match Box::pin(self.open(game)).await {
+        let seat = match Box::pin(self.open(Some(game))).await {
             Ok(seat) => seat,
             Err(closing) => {
                 self.outbox.abandon();
@@ -125,6 +141,14 @@ impl Session {
         // Before the close handshake, which a vanished client never answers.
         game.gone(Arc::clone(&self.outbox), seat).await;
         closing
+    }
+
+    /// As for a game that exists, so that its answers and their times tell nothing.
+    async fn turn_away(&mut self) -> Closing {
+        match self.open(None).await {
+            Err(closing) => closing,
+            Ok(_no_game_has_seats) => Closing::Gone,
+        }
     }
 
     fn busy(&self, q: Option<u16>) {

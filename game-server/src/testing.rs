@@ -60,6 +60,7 @@ pub(crate) fn facts(quiz: QuizDocument) -> Facts {
         game: GameId(Uuid::from_u128(1)),
         code: protocol::ids::GameCode::from_positions([1, 2, 3, 4, 5, 6]),
         teacher: TeacherId(Uuid::from_u128(2)),
+        key: "key".to_owned(),
         quiz_id: QuizId(Uuid::from_u128(3)),
         quiz: Arc::new(quiz),
         settings: GameSettings::default(),

@@ -18,6 +18,7 @@ use axum::routing::get;
 use http::StatusCode;
 use http::header::SET_COOKIE;
 
+use crate::addresses;
 use client::{Client, Visit};
 
 /// Bot students of a demo game: a class.
@@ -58,7 +59,9 @@ impl Demo {
 }
 
 async fn visit(State(demo): State<Demo>, ConnectInfo(peer): ConnectInfo<SocketAddr>) -> Response {
-    if !peer.ip().to_canonical().is_loopback() {
+    // By its address in the network, too: the board's QR code then carries an address that phones can open.
+    let peer = peer.ip().to_canonical();
+    if !peer.is_loopback() && !addresses::interfaces().contains(&peer) {
         return (
             StatusCode::FORBIDDEN,
             "The demo opens on the machine that runs it.\n",

@@ -11,9 +11,26 @@ mod demo;
 mod product;
 mod start;
 
+use std::process::ExitCode;
+
 use anyhow::Context;
 
-fn main() -> anyhow::Result<()> {
+#[expect(
+    clippy::print_stderr,
+    reason = "the reader is the person who typed the command"
+)]
+fn main() -> ExitCode {
+    match homeroom() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // In one line with its causes: a back trace would hide it.
+            eprintln!("homeroom: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn homeroom() -> anyhow::Result<()> {
     let prepared = start::prepare(runtime::config::parse());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

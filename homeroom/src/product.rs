@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use api::{Api, SqliteStore};
 use axum::Router;
-use game_server::{GameServer, MemoryLog};
+use game_server::{Durability, GameServer, Restoration, SqliteLog};
 
 use crate::backoffice::InProcess;
 use crate::config::Config;
@@ -19,16 +19,17 @@ const GAME: &str = "/game";
 /// The running parts.
 pub(crate) struct Product {
     game_server: GameServer,
+    games: SqliteLog,
     store: SqliteStore,
     router: Router,
 }
 
 impl Product {
-    /// Opens the store in `data` and puts the parts together. `origins` may open WebSockets; `https` says whether people
+    /// Opens the stores in `data`, brings the games back that were being played, and puts the parts together. `origins` may open WebSockets; `https` says whether people
     /// reach the product by HTTPS; `sockets_max` is what the process has room for.
     ///
     /// # Errors
-    /// When the store or the keys cannot be opened.
+    /// When a store or the keys cannot be opened.
     pub(crate) async fn open(
         config: &Config,
         data: &DataDir,
@@ -45,9 +46,12 @@ impl Product {
         let api_config = api::Config {
             public_url_is_https: https,
             mount_prefix: STORE.to_owned(),
+            origins: origins.clone(),
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
 
+        // HTTPS that is not ours is a proxy's, whose address all clients have then.
+        let behind_proxy = https && config.tls_cert.is_none();
         let defaults = game_server::Config::default();
         let game_config = game_server::Config {
             sockets_max,
@@ -55,10 +59,17 @@ impl Product {
             sockets_reserve: defaults.sockets_reserve.min(sockets_max / 10),
             games_max: usize::try_from(config.games_max)?,
             allowed_origins: origins,
+            peers_are_clients: !behind_proxy,
             ..defaults
         };
         let backoffice = Arc::new(InProcess(api.clone()));
-        let game_server = GameServer::new(game_config, game_keys, backoffice, Arc::new(MemoryLog::default()));
+        // A power cut may cost a game its last second or so; results, which are in the other file, it never costs.
+        let games = SqliteLog::open(&data.path().join("games.db"), Durability::Process)
+            .await
+            .context("open the games")?;
+        let log = Arc::new(games.clone());
+        let game_server = GameServer::new(game_config, game_keys, backoffice, log);
+        bring_back(&game_server).await?;
 
         let router = Router::new()
             .nest(GAME, game_server.router())
@@ -66,6 +77,7 @@ impl Product {
             .merge(api::web_router());
         Ok(Self {
             game_server,
+            games,
             store,
             router,
         })
@@ -76,9 +88,23 @@ impl Product {
         self.router.clone()
     }
 
-    /// Tells every client, saves what is to be saved, closes the store.
+    /// Saves every game, tells every client, saves results, closes the stores.
     pub(crate) async fn close(self) {
         self.game_server.shutdown().await;
+        self.games.close().await;
         self.store.close().await;
     }
+}
+
+/// Takes up the games of the process before this one, however it ended; the folder's lock says that it is gone.
+async fn bring_back(game_server: &GameServer) -> anyhow::Result<()> {
+    let Restoration {
+        restored,
+        unreadable,
+        left,
+    } = game_server.restore().await.context("bring the games back")?;
+    if restored + unreadable + left > 0 {
+        tracing::info!(restored, unreadable, left, "games of the last run");
+    }
+    Ok(())
 }

@@ -17,8 +17,6 @@ use crate::data_dir::DataDir;
 use crate::demo::Demo;
 use crate::product::Product;
 
-/// Plain HTTP connections held beside the WebSockets: pages, downloads, a class that reloads.
-const HTTP_CONNECTIONS: usize = 1_000;
 /// How long requests in flight may go on once clients have been told.
 const DRAIN: Duration = Duration::from_secs(3);
 
@@ -27,6 +25,7 @@ pub(crate) struct Prepared {
     config: Config,
     origins: Origins,
     tls: Option<TlsAcceptor>,
+    places: descriptors::Places,
     data: DataDir,
 }
 
@@ -40,6 +39,8 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
     };
+    let asked = usize::try_from(config.sockets_max).unwrap_or(usize::MAX);
+    let places = descriptors::places(asked).unwrap_or_else(|error| refuse(error));
     let data = if config.demo {
         fresh_demo_data(&config.data_dir)
     } else {
@@ -50,6 +51,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         config,
         origins,
         tls,
+        places,
         data,
     }
 }
@@ -71,12 +73,11 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         config,
         origins,
         tls,
+        places,
         data,
     } = prepared;
     let health = runtime::admin::start(config.admin_listen)?;
 
-    let capacity = descriptors::client_capacity();
-    let sockets_max = usize::try_from(config.sockets_max)?.min(capacity.saturating_sub(HTTP_CONNECTIONS));
     let listener = TcpListener::bind(config.listen).await.with_context(|| {
         format!(
             "listen on {} (--listen); is another program using the port?",
@@ -92,7 +93,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         runtime::host::name().as_deref(),
     );
     let https = found.main.starts_with("https://");
-    let product = Product::open(&config, &data, found.origins.clone(), https, sockets_max).await?;
+    let product = Product::open(&config, &data, found.origins.clone(), https, places.sockets).await?;
     let mut router = product.router();
     if config.demo {
         router = router.merge(Demo::prepare(product.router(), bound).await?.router());
@@ -100,7 +101,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let options = Options {
-        connections_max: sockets_max + HTTP_CONNECTIONS,
+        connections_max: places.connections,
         tls,
         drain: DRAIN,
     };
@@ -122,10 +123,12 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 )]
 fn announce(found: &Addresses, data: &DataDir, demo: bool) {
     println!("Homeroom is running.");
+    // The board shows the address under which it was opened, so a teacher needs one that phones can open as well.
+    let board = found.phones.first().unwrap_or(&found.main);
     if demo {
-        println!("  Demo game:  {}/demo", found.main);
+        println!("  Demo game:  {board}/demo");
     } else {
-        println!("  Teachers:   {}/teach", found.main);
+        println!("  Teachers:   {board}/teach");
     }
     match found.phones.as_slice() {
         [] => println!("  Students:   {}", found.main),

@@ -10,6 +10,7 @@ fn homeroom(data: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));
     command
         .env_clear()
+        .env("RUST_BACKTRACE", "1")
         .args(["--data-dir", data.to_str().unwrap()])
         .args(arguments)
         .output()
@@ -57,6 +58,25 @@ fn bad_configuration_is_refused_in_one_line() {
 }
 
 #[test]
+fn too_few_descriptors_are_said_before_a_class_finds_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""])
+        .args([
+            env!("CARGO_BIN_EXE_homeroom"),
+            "--listen",
+            "127.0.0.1:0",
+            "--data-dir",
+        ])
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(refused(&output).contains("ulimit -n"));
+    assert!(!data.exists());
+}
+
+#[test]
 fn environment_counts_as_flags_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));
@@ -84,7 +104,7 @@ fn a_taken_port_is_said_and_is_no_configuration_error() {
     let output = homeroom(folder.path(), &["--listen", &listen]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&listen), "{said}");
+    assert!(said.lines().count() == 1 && said.contains(&listen), "{said}");
 }
 
 #[test]

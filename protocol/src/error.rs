@@ -21,6 +21,8 @@ pub enum ErrorCode {
     BadToken,
     /// No game has this code.
     NoSuchGame,
+    /// The server failed during this game and could not bring it back.
+    GameLost,
     /// The host locked the game.
     Locked,
     /// The game has as many players as its plan allows.
@@ -63,6 +65,9 @@ impl ErrorCode {
             Self::ServerFull => "The server is full right now. Try again in a moment.",
             Self::BadToken => "This sign-in is no longer valid. Join or sign in again.",
             Self::NoSuchGame => "There is no game with this code. Check the code on the board.",
+            Self::GameLost => {
+                "This game could not be brought back after the server failed. Ask your teacher for a new one."
+            }
             Self::Locked => "The game is locked. Ask your teacher to unlock it.",
             Self::GameFull => "The game is full. Ask your teacher.",
             Self::Ended => "This game has ended.",

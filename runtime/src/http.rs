@@ -3,6 +3,7 @@
 //! Written on hyper rather than on `axum::serve`, which has neither a time limit for request heads (a silent client
 //! would hold its descriptor for ever) nor a bound on connections.
 
+mod body;
 mod refuse;
 mod stream;
 
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -122,7 +122,8 @@ async fn secure(tcp: TcpStream, tls: Option<TlsAcceptor>, permit: OwnedSemaphore
 
 async fn connection(stream: Stream, peer: SocketAddr, router: Router, mut shutdown: Shutdown) {
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-        let mut request = request.map(Body::new);
+        let asks_first = request.headers().contains_key(http::header::EXPECT);
+        let mut request = request.map(|body| body::drained(body, asks_first));
         request.extensions_mut().insert(ConnectInfo(peer));
         router.clone().oneshot(request)
     });

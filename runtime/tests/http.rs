@@ -1,10 +1,7 @@
-//! The listener on real sockets: its bound, its answer past the bound, TLS, and a stop that lets requests finish.
+//! The listener on real sockets: its bound, its answer past the bound, TLS, clients that do not read or do not stop sending,
+//! and a stop that lets requests finish.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the server under test is our own and ends its answers"
-)]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +9,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::routing::get;
+use axum::routing::{get, post};
 use runtime::http::{Options, serve};
 use runtime::lifecycle::{Shutdown, ShutdownTrigger};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -156,4 +153,44 @@ async fn tls_is_served_with_the_given_certificate_and_plain_text_on_it_is_closed
     // Closed, by an alert or a reset; what matters is that nothing of the product is served.
     drop(timeout(SOON, plain.read_to_end(&mut answer)).await.unwrap());
     assert!(!String::from_utf8_lossy(&answer).contains("hello"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_read_by_a_client_that_is_still_sending() {
+    const BODY_BYTES: usize = 32 * 1024 * 1024;
+    let router = Router::new().route(
+        "/",
+        post(|| async { (http::StatusCode::UNAUTHORIZED, "sign in first") }),
+    );
+    let server = start(router, 8, None).await;
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    let head = format!("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: {BODY_BYTES}\r\n\r\n");
+    client.write_all(head.as_bytes()).await.unwrap();
+    // A client that sends everything before it looks for an answer.
+    client.write_all(&vec![b'x'; BODY_BYTES]).await.unwrap();
+    let answer = ask(&mut client, "/").await;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    // The connection is good for the next request.
+    assert!(answer.contains("HTTP/1.1 405 "), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_reads_loses_its_place() {
+    let page = "x".repeat(1024 * 1024);
+    let router = Router::new().route("/", get(move || async move { page }));
+    let server = start(router, 1, None).await;
+    let mut deaf = TcpStream::connect(server.address).await.unwrap();
+    let request = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
+    deaf.write_all(&request.repeat(100)).await.unwrap();
+    // On the paused clock this is over as soon as nothing else happens.
+    let freed = timeout(Duration::from_secs(600), async {
+        loop {
+            let mut client = TcpStream::connect(server.address).await.unwrap();
+            if ask(&mut client, "/").await.starts_with("HTTP/1.1 200 ") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    });
+    freed.await.unwrap();
 }

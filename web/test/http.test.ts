@@ -86,7 +86,7 @@ test("overload says nothing about the session", async () => {
 
 test("problems, foreign pages and silence become errors with a sentence", async () => {
   answer = ({ path }) => (path.includes("refresh") ? { status: 401 } : { status: 404, body: fixture("http.problem") });
-  await assert.rejects(request("/store/quizzes/x"), (error: HttpError) => error.problem.code === "quiz-not-found" && /library/.test(error.message));
+  await assert.rejects(request("/store/quizzes/x"), (error: HttpError) => error.problem.code === "no-such-quiz" && /library/.test(error.message));
   answer = ({ path }) => (path.includes("refresh") ? { status: 401 } : { status: 502, body: "<html>Bad gateway</html>" });
   await assert.rejects(request("/store/quizzes"), (error: HttpError) => error.problem.code === "http-502" && error.message !== "");
   answer = () => "offline";

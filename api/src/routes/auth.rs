@@ -13,7 +13,7 @@ use runtime::metrics::{Counter, inc};
 use crate::body;
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
-use crate::extract::{Teacher, cookie};
+use crate::extract::{OwnPage, Teacher, cookie};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -87,7 +87,11 @@ pub(super) async fn login(
 }
 
 /// `POST /auth/refresh`: the cookie's token for a new access token, and the next refresh token.
-pub(super) async fn refresh(State(api): State<Api>, headers: HeaderMap) -> Result<SignedIn, Refusal> {
+pub(super) async fn refresh(
+    State(api): State<Api>,
+    _page: OwnPage,
+    headers: HeaderMap,
+) -> Result<SignedIn, Refusal> {
     let presented = cookie(&headers, COOKIE)
         .and_then(RefreshToken::parse)
         .ok_or(Refusal::SessionEnded)?;
@@ -130,7 +134,11 @@ pub(super) async fn refresh(State(api): State<Api>, headers: HeaderMap) -> Resul
 }
 
 /// `POST /auth/logout`: ends the session of this browser. Without one it does nothing.
-pub(super) async fn logout(State(api): State<Api>, headers: HeaderMap) -> Result<impl IntoResponse, Refusal> {
+pub(super) async fn logout(
+    State(api): State<Api>,
+    _page: OwnPage,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Refusal> {
     if let Some(token) = cookie(&headers, COOKIE).and_then(RefreshToken::parse) {
         let hash = token.hash();
         let session = api.store.session(token.session()).await?;

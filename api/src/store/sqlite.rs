@@ -12,7 +12,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
-use sqlx::{Row as _, Sqlite, Transaction};
+use sqlx::{Connection as _, Row as _, Sqlite, Transaction};
 
 use super::StoreError;
 
@@ -100,20 +100,29 @@ fn pool(connections: u32, acquire_max: Duration) -> SqlitePoolOptions {
         .max_lifetime(None)
         // A connection to a local file does not go stale.
         .test_before_acquire(false)
+        // Where the disk is full SQLite rolls a transaction back by itself, and the driver, whose own rollback then fails,
+        // takes the connection to be inside of it for ever: nothing could be written until a restart.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
 }
 
 /// SQLite's primary result codes for "locked by somebody else".
 const LOCKED_CODES: [i32; 2] = [5, 6];
 
+/// SQLite's primary result code for "no room to write".
+const FULL_CODE: i32 = 13;
+
 fn database(error: sqlx::Error) -> StoreError {
-    let locked = error
+    let code = error
         .as_database_error()
         .and_then(|e| e.code())
         .and_then(|code| code.parse::<i32>().ok())
         // The low byte is the primary code, the rest refines it.
-        .is_some_and(|code| LOCKED_CODES.contains(&(code & 0xff)));
+        .map(|code| code & 0xff);
+    let locked = code.is_some_and(|code| LOCKED_CODES.contains(&code));
     if locked || matches!(error, sqlx::Error::PoolTimedOut) {
         StoreError::Busy(error)
+    } else if code == Some(FULL_CODE) {
+        StoreError::Full(error)
     } else {
         StoreError::Database(error)
     }

@@ -45,6 +45,44 @@ async fn a_teacher_registers_signs_in_and_is_known() {
 }
 
 #[tokio::test]
+async fn other_sites_pages_cannot_use_the_cookie() {
+    let site = Site::with(Config {
+        origins: vec!["https://quiz.example".into()],
+        ..Config::default()
+    })
+    .await;
+    let anna = site.teacher("anna").await;
+    let call = |path: &'static str, origin: &str| {
+        site.call("POST", path)
+            .header("host", "school.local:8080")
+            .header("origin", origin)
+            .header("cookie", &anna.cookie)
+            .send()
+    };
+    for origin in [
+        "http://evil.example",
+        "http://school.local",
+        "http://school.local:9000",
+        "https://quiz.example:8443",
+        "null",
+        "",
+    ] {
+        for path in ["/auth/refresh", "/auth/logout"] {
+            let reply = call(path, origin).await;
+            reply.refused(403, "origin-not-allowed");
+            assert!(!reply.headers.contains_key("set-cookie"), "{origin}");
+        }
+    }
+    for origin in ["http://school.local:8080", "https://quiz.example"] {
+        assert_eq!(
+            call("/auth/refresh", origin).await.status,
+            StatusCode::OK,
+            "{origin}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn an_address_is_taken_once_in_every_spelling() {
     let site = Site::new().await;
     site.teacher("anna").await;
@@ -140,6 +178,7 @@ async fn the_cookie_fits_how_the_site_is_reached() {
     let config = Config {
         public_url_is_https: true,
         mount_prefix: "/api/v1".to_owned(),
+        ..Config::default()
     };
     let secure = Site::with(config).await;
     let cookie = set(&secure.call("POST", "/auth/register").json(&body).send().await);

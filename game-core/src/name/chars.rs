@@ -1,5 +1,23 @@
 //! Classes of characters that matter in names, from the Unicode Character Database, version 16.
 
+use unicode_normalization::char::canonical_combining_class;
+
+use crate::limits::NAME_MARKS_MAX;
+
+/// Whether more than `NAME_MARKS_MAX` marks stand on one letter. Marks without a combining class have a place of their own, as
+/// the vowels of Thai and the letters that Tibetan writes below others.
+pub(super) fn has_tower(name: &str) -> bool {
+    let mut marks = 0;
+    name.chars().filter(|c| !is_ignorable(*c)).any(|c| {
+        marks = if canonical_combining_class(c) == 0 {
+            0
+        } else {
+            marks + 1
+        };
+        marks > NAME_MARKS_MAX
+    })
+}
+
 /// Characters that do not belong in a line of text: C0 and C1 controls, line and paragraph separators, and the bidi
 /// embeddings, overrides and isolates, which would reorder what stands beside the name on the board. Marks (U+200E,
 /// U+200F) and joiners act inside the name only and stay: Persian, Hindi and emoji need them.

@@ -1,11 +1,12 @@
 //! Names that must be allowed as typed, names that must be refused, and names that read the same.
 
 use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::chars::{is_ignorable, is_refused};
 use super::{NameError, PlayerName, key};
-use crate::limits::{NAME_BYTES_MAX, NAME_GRAPHEMES_MAX, NAME_TYPED_BYTES_MAX};
+use crate::limits::{NAME_BYTES_MAX, NAME_GRAPHEMES_MAX, NAME_MARKS_MAX, NAME_TYPED_BYTES_MAX};
 
 const FAMILY: &str = "👨‍👩‍👧‍👦";
 const ENGLAND: &str = "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}";
@@ -75,12 +76,34 @@ fn one_to_twenty_graphemes() {
 }
 
 #[test]
-fn a_grapheme_of_many_marks_is_bounded_in_bytes() {
-    let marks = (NAME_BYTES_MAX - 2) / 2;
-    let longest = format!("aa{}", "\u{301}".repeat(marks));
+fn a_grapheme_of_many_joiners_is_bounded_in_bytes() {
+    let joiners = (NAME_BYTES_MAX - 2) / 3;
+    let longest = format!("aa{}", "\u{200D}".repeat(joiners));
     assert_eq!(longest.len(), NAME_BYTES_MAX);
     assert_eq!(shown(&longest), Ok(longest.clone()));
-    assert_eq!(shown(&format!("{longest}\u{301}")), Err(NameError::TooLong));
+    assert_eq!(shown(&format!("{longest}\u{200D}")), Err(NameError::TooLong));
+}
+
+#[test]
+fn accents_do_not_become_towers() {
+    let tower = |marks| format!("a{}", "\u{301}".repeat(marks));
+    assert_eq!(shown(&tower(NAME_MARKS_MAX)), Ok(tower(NAME_MARKS_MAX)));
+    assert_eq!(shown(&tower(NAME_MARKS_MAX + 1)), Err(NameError::TooLong));
+    // Nor by way of what nobody sees, above or below, with nothing underneath.
+    for tower in [
+        "\u{301}\u{34F}".repeat(5),
+        "a\u{323}\u{301}\u{323}\u{301}\u{323}".to_owned(),
+    ] {
+        assert_eq!(shown(&tower), Err(NameError::TooLong), "{tower:?}");
+    }
+    for name in [
+        "Nguyễn".nfd().collect::<String>(),
+        "བསྒྲུབས".into(),
+        "เพื่อนๆ".into(),
+        "בְּרֵאשִׁ֖ית".into(),
+    ] {
+        assert_eq!(shown(&name).as_deref(), Ok(name.as_str()));
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::pipeline::Delivery;
 use super::{Actor, shown_of};
 use crate::ambient;
 use crate::frames::{host, player};
+use crate::journal::Entry;
 use crate::outcome;
 use axum::extract::ws::Utf8Bytes;
 
@@ -115,6 +116,7 @@ impl Actor {
         self.deadline = None;
         // The reveal carries the last count.
         self.batch.progress_settled();
+        self.pipeline.want_snapshot(now);
         let results = player::results(&self.game);
         self.tell_each(results, now);
         if let Some(frame) = host::reveal(&self.game) {
@@ -123,12 +125,17 @@ impl Actor {
     }
 
     fn show_over(&mut self, now: Instant) {
+        let ended_ms = ambient::unix_ms();
+        self.over_ms = Some(ended_ms);
+        let at = self.millis(now);
+        self.record(at, Entry::Over { ended_ms });
+        self.pipeline.want_snapshot(now);
         let overs = player::overs(&self.game);
         self.tell_each(overs, now);
         if let Some(frame) = host::over(&self.game) {
             self.tell_hosts(&frame, now);
         }
-        let result = outcome::game_result(&self.game, &self.facts, ambient::unix_ms());
+        let result = outcome::game_result(&self.game, &self.facts, ended_ms);
         self.result = Some((self.pipeline.last(), Box::new(result)));
     }
 

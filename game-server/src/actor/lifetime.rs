@@ -9,15 +9,19 @@ use crate::config::Config;
 /// Ages of one game.
 #[derive(Debug)]
 pub(super) struct Lifetime {
-    created: Instant,
+    started: Instant,
+    /// Its age at `started`.
+    age: Duration,
     without_host_since: Option<Instant>,
     ended: Option<Instant>,
 }
 
 impl Lifetime {
-    pub(super) fn new(now: Instant) -> Self {
+    /// A game that is `age` old, by its own time.
+    pub(super) fn new(now: Instant, age: Duration) -> Self {
         Self {
-            created: now,
+            started: now,
+            age,
             without_host_since: Some(now),
             ended: None,
         }
@@ -52,7 +56,7 @@ impl Lifetime {
     }
 
     fn end_at(&self, phase: Phase, config: &Config) -> Instant {
-        let too_old = self.created + config.total;
+        let too_old = self.started + config.total.saturating_sub(self.age);
         match self.without_host_since {
             Some(since) => too_old.min(since + patience(phase, config)),
             None => too_old,

@@ -1,9 +1,10 @@
 //! Append-first: what a change shows to clients waits until the change is in the journal, for a while.
 //!
-//! Records queue up here and go to the log in natural groups: one append is in flight, and everything that came meanwhile
-//! goes with the next one. Deliveries leave in the order they were made, each when the last record before it is saved. A log
-//! that keeps them waiting for too long is "behind": then all leave at once, acks say `saved:false`, and say `saved:true` again
-//! when the log has caught up.
+//! Records go to the log through the [`writer`]. Deliveries leave in the order they were made, each when the last record before
+//! it is saved. A log that keeps them waiting for too long is "behind": then all leave at once and marked, acks say
+//! `saved:false`, and say `saved:true` again when the log has caught up.
+
+mod writer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,23 +12,22 @@ use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use game_core::{PlayerId, QuestionIndex};
-use protocol::ids::GameId;
-use runtime::metrics::{self, Counter, Histogram};
+use protocol::close;
+use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
 
 use super::mailbox::{Shown, ShownCell};
-use crate::frames::player;
-use crate::journal::{GameLog, LogError, LogFuture, Record, RecordNumber};
+use super::seats::bye_moved;
+use crate::frames::{mark_unsaved, player};
+use crate::journal::{LogError, LogFuture, Record, RecordNumber, Written};
 use crate::session::outbox::Outbox;
+use crate::stored::Snapshot;
+pub use writer::JOURNAL_BYTES_MAX;
+pub(crate) use writer::Ownership;
+use writer::{Reply, Settled, Writer};
 
-/// Records that may wait for a log: a room of 500 that answers 100 questions. Past it the journal of this game is given up,
-/// the class goes on.
-const UNSAVED_MAX: usize = 65_536;
 /// Deliveries that may be held: 32 frames for everybody in the largest room. Past it nothing is held any longer.
 const HELD_MAX: usize = 16_384;
-/// First and longest pause before a failed append is repeated.
-const RETRY_FIRST: Duration = Duration::from_millis(100);
-const RETRY_MAX: Duration = Duration::from_secs(5);
 
 /// Something on its way to clients.
 #[derive(Debug)]
@@ -50,6 +50,9 @@ pub(super) enum Delivery {
     Shown(Shown),
 }
 
+/// The log's answer to a write.
+pub(super) type Answer = Result<Reply, LogError>;
+
 /// What the actor has to tell after an append was answered or patience ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
@@ -57,30 +60,17 @@ pub(super) struct Change {
     pub(super) behind: Option<bool>,
     /// Answers that were acked as unsaved and are saved now.
     pub(super) saved_answers: Vec<(PlayerId, QuestionIndex)>,
+    /// The game is another server's now: no further word to anybody but "moved".
+    pub(super) is_fenced: bool,
 }
 
 pub(super) struct Pipeline {
-    log: Arc<dyn GameLog>,
-    game: GameId,
+    writer: Writer,
     shown: Arc<ShownCell>,
     patience: Duration,
-    /// Records made and not known to be saved; the first one has the number after `saved`.
-    unsaved: VecDeque<Record>,
-    last: RecordNumber,
-    saved: RecordNumber,
-    in_flight: Option<InFlight>,
-    retry_at: Option<Instant>,
-    retry_pause: Duration,
     held: VecDeque<Held>,
     behind: bool,
-    given_up: bool,
     unsaved_acks: BTreeMap<(PlayerId, QuestionIndex), RecordNumber>,
-}
-
-struct InFlight {
-    through: RecordNumber,
-    since: Instant,
-    answer: LogFuture<()>,
 }
 
 struct Held {
@@ -90,65 +80,47 @@ struct Held {
 }
 
 impl Pipeline {
+    /// `last` and `torn` are as in [`Writer::new`].
     pub(super) fn new(
-        log: Arc<dyn GameLog>,
-        game: GameId,
+        ownership: Ownership,
+        last: RecordNumber,
+        torn: bool,
         shown: Arc<ShownCell>,
         patience: Duration,
     ) -> Self {
         Self {
-            log,
-            game,
+            writer: Writer::new(ownership, last, torn, Instant::now()),
             shown,
             patience,
-            unsaved: VecDeque::new(),
-            last: RecordNumber::NONE,
-            saved: RecordNumber::NONE,
-            in_flight: None,
-            retry_at: None,
-            retry_pause: RETRY_FIRST,
             held: VecDeque::new(),
             behind: false,
-            given_up: false,
             unsaved_acks: BTreeMap::new(),
         }
     }
 
-    /// Takes an accepted command.
-    pub(super) fn record(&mut self, record: Record) {
-        self.last = self.last.next();
-        if self.given_up {
-            return;
-        }
-        if self.unsaved.len() >= UNSAVED_MAX {
-            tracing::error!(game = %self.game, "the journal's store is away for too long: journal given up");
-            metrics::inc(Counter::GameJournalsGivenUpTotal);
-            self.given_up = true;
-            self.unsaved = VecDeque::new();
-            return;
-        }
-        self.unsaved.push_back(record);
+    /// Takes a record.
+    pub(super) fn record(&mut self, record: &Record) {
+        self.writer.record(record);
     }
 
     /// Number of the last record made.
     pub(super) fn last(&self) -> RecordNumber {
-        self.last
-    }
-
-    /// Number of the last record that is saved.
-    #[cfg(test)]
-    pub(super) fn last_saved(&self) -> RecordNumber {
-        self.saved
+        self.writer.last()
     }
 
     /// Whether this record and all before it are saved.
     pub(super) fn is_saved(&self, number: RecordNumber) -> bool {
-        number <= self.saved
+        number <= self.writer.saved()
     }
 
-    /// Whether an append is in flight.
-    pub(super) fn is_appending(&self) -> bool {
-        self.in_flight.is_some()
+    /// Whether every record is saved.
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_saved(self.last())
+    }
+
+    /// Whether a write is in flight.
+    pub(super) fn is_writing(&self) -> bool {
+        self.writer.is_writing()
     }
 
     /// Whether storage is behind.
@@ -156,62 +128,63 @@ impl Pipeline {
         self.behind
     }
 
+    /// The owner's epoch.
+    pub(super) fn epoch(&self) -> u32 {
+        self.writer.epoch()
+    }
+
+    /// Asks for a snapshot soon.
+    pub(super) fn want_snapshot(&mut self, now: Instant) {
+        self.writer.want_snapshot(now);
+    }
+
+    /// Asks for a snapshot before anything else.
+    pub(super) fn need_snapshot(&mut self) {
+        self.writer.need_snapshot();
+    }
+
     /// Sends a delivery on its way: now, or when all records so far are saved.
     pub(super) fn emit(&mut self, delivery: Delivery, now: Instant) {
-        if self.behind || self.saved == self.last {
-            self.deliver(delivery, self.last);
+        let after = self.last();
+        if self.behind || self.is_saved(after) {
+            self.deliver(delivery, after);
         } else {
             self.held.push_back(Held {
-                after: self.last,
+                after,
                 since: now,
                 delivery,
             });
         }
     }
 
-    /// Starts an append when there is something to append and none is in flight.
-    pub(super) fn start_append(&mut self, now: Instant) {
-        let waits = self.retry_at.is_some_and(|at| at > now);
-        if self.in_flight.is_some() || self.unsaved.is_empty() || waits {
-            return;
-        }
-        let records: Vec<Record> = self.unsaved.iter().cloned().collect();
-        let through = self.saved.plus(records.len());
-        let answer = self.log.append(self.game, self.saved.next(), records);
-        self.in_flight = Some(InFlight {
-            through,
-            since: now,
-            answer,
-        });
+    /// Starts a write when there is something to write and none is in flight.
+    pub(super) fn start_write(&mut self, now: Instant, state: impl FnOnce() -> Snapshot) {
+        self.writer.start(now, state);
     }
 
-    /// Waits for the append in flight; for ever when there is none.
-    pub(super) async fn appended(&mut self) -> Result<(), LogError> {
-        match &mut self.in_flight {
-            Some(in_flight) => in_flight.answer.as_mut().await,
-            None => std::future::pending().await,
-        }
+    /// Waits for the write in flight; for ever when there is none.
+    pub(super) async fn answered(&mut self) -> Answer {
+        self.writer.answered().await
     }
 
-    /// Takes the answer of [`Pipeline::appended`].
-    pub(super) fn settle(&mut self, answer: Result<(), LogError>, now: Instant) -> Change {
-        let Some(in_flight) = self.in_flight.take() else {
-            return Change::default();
-        };
-        metrics::record(Histogram::GameJournalAppendSeconds, now - in_flight.since);
-        match answer {
-            Ok(()) => {
-                self.retry_at = None;
-                self.retry_pause = RETRY_FIRST;
-                self.advance(in_flight.through)
-            }
-            Err(error) => {
-                let pause_ms = self.retry_pause.as_millis();
-                tracing::warn!(game = %self.game, error = &error as &dyn std::error::Error, pause_ms, "append failed");
-                metrics::inc(Counter::GameJournalAppendsFailedTotal);
-                self.retry_at = Some(now + self.retry_pause);
-                self.retry_pause = (self.retry_pause * 2).min(RETRY_MAX);
+    /// Takes the answer of [`Pipeline::answered`].
+    pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
+        match self.writer.settle(answer, now) {
+            Settled::Saved => self.release(),
+            Settled::Failed => {
+                if self.behind {
+                    // Clients have seen changes that no append may bring back in time: once the log is back it gets all.
+                    self.writer.need_snapshot();
+                }
                 Change::default()
+            }
+            Settled::Fenced => {
+                metrics::inc(Counter::GamesFencedTotal);
+                self.abandon();
+                Change {
+                    is_fenced: true,
+                    ..Change::default()
+                }
             }
         }
     }
@@ -232,36 +205,51 @@ impl Pipeline {
         }
         Change {
             behind: Some(true),
-            saved_answers: Vec::new(),
+            ..Change::default()
         }
     }
 
     /// When this wants to be looked at again.
     pub(super) fn next_wake(&self) -> Option<Instant> {
         let patience = self.held.front().map(|held| held.since + self.patience);
-        let retry = self
-            .retry_at
-            .filter(|_| self.in_flight.is_none() && !self.unsaved.is_empty());
-        [patience, retry].into_iter().flatten().min()
+        [patience, self.writer.next_wake()].into_iter().flatten().min()
     }
 
-    fn advance(&mut self, through: RecordNumber) -> Change {
-        while self.saved < through {
-            self.saved = self.saved.next();
-            self.unsaved.pop_front();
+    /// Forgets what waits to be told. Who was to be sent away is sent to look for the game elsewhere.
+    pub(super) fn abandon(&mut self) {
+        self.unsaved_acks = BTreeMap::new();
+        for held in std::mem::take(&mut self.held) {
+            if let Delivery::Close { socket, .. } = held.delivery {
+                socket.close(Some(bye_moved()), close::MOVED);
+            }
         }
-        while let Some(held) = self.held.pop_front_if(|held| held.after <= through) {
+    }
+
+    /// Gives the game back to the log.
+    pub(super) fn give_back(&self) -> LogFuture<Written> {
+        self.writer.release()
+    }
+
+    /// Makes the log forget the game.
+    pub(super) fn forget_game(&self) -> LogFuture<Written> {
+        self.writer.remove()
+    }
+
+    /// Delivers what is saved by now.
+    fn release(&mut self) -> Change {
+        let saved = self.writer.saved();
+        while let Some(held) = self.held.pop_front_if(|held| held.after <= saved) {
             self.deliver(held.delivery, held.after);
         }
         let mut change = Change::default();
         self.unsaved_acks.retain(|key, number| {
-            let is_saved = *number <= through;
+            let is_saved = *number <= saved;
             if is_saved {
                 change.saved_answers.push(*key);
             }
             !is_saved
         });
-        if self.behind && self.saved == self.last {
+        if self.behind && self.is_settled() {
             self.behind = false;
             change.behind = Some(false);
         }
@@ -269,14 +257,15 @@ impl Pipeline {
     }
 
     fn deliver(&mut self, delivery: Delivery, after: RecordNumber) {
+        let saved = self.is_saved(after);
         match delivery {
-            Delivery::Frame { socket, frame } => socket.push(frame),
+            Delivery::Frame { socket, frame } if saved => socket.push(frame),
+            Delivery::Frame { socket, frame } => socket.push(mark_unsaved(&frame)),
             Delivery::Ack {
                 socket,
                 player,
                 question,
             } => {
-                let saved = self.is_saved(after);
                 if !saved {
                     self.unsaved_acks.entry((player, question)).or_insert(after);
                 }

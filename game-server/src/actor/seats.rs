@@ -52,6 +52,11 @@ impl Seats {
         }
     }
 
+    /// A player of a game that was taken up is expected: it counts as away at `away_at` unless it comes back.
+    pub(crate) fn expect(&mut self, id: PlayerId, away_at: Instant) {
+        self.graces.insert((away_at, id));
+    }
+
     /// Takes a player's seat away for good.
     pub(crate) fn unseat_player(&mut self, id: PlayerId) -> Option<Arc<Outbox>> {
         self.forget_grace(id);

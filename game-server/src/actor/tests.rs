@@ -13,7 +13,8 @@ use tokio::sync::oneshot;
 use super::mailbox::{Seat, Want};
 use super::*;
 use crate::backoffice::{Backoffice, BackofficeFuture, PlanGrant};
-use crate::journal::MemoryLog;
+use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId};
+use crate::stored;
 use crate::testing;
 
 /// An API that takes results and nothing else.
@@ -33,21 +34,61 @@ impl Backoffice for Taker {
     }
 }
 
-fn actor(log: Arc<dyn GameLog>) -> Actor {
-    let facts = testing::facts(testing::mixed_quiz());
+async fn actor(log: Arc<dyn GameLog>) -> Actor {
+    let mut facts = testing::facts(testing::mixed_quiz());
+    facts.players_max = settings().players_max;
     let quiz = convert::quiz_to_core(&facts.quiz).unwrap();
-    let game = Game::new(quiz, settings());
+    let owner = Owner {
+        game: facts.game,
+        create_key: "key".into(),
+        server: Some(ServerId {
+            name: "test".into(),
+            incarnation: uuid::Uuid::nil(),
+        }),
+        epoch: 1,
+        claim: ClaimId::draw(),
+    };
+    let restored = Restored {
+        game: Game::new(quiz, settings()),
+        at: 0,
+        over_ms: None,
+        result_settled: false,
+        last: RecordNumber::NONE,
+        torn: false,
+        facts,
+    };
+    let birth = Birth {
+        owner: owner.clone(),
+        facts: stored::encode_facts(&restored.facts),
+        snapshot: stored::encode_snapshot(&Snapshot {
+            at: 0,
+            state: restored.game.export(),
+            over_ms: None,
+            result_settled: false,
+        }),
+        through: RecordNumber::NONE,
+    };
+    let ownership = Ownership {
+        log: Arc::clone(&log),
+        code: restored.facts.code,
+        owner,
+        facts: birth.facts.clone(),
+    };
+    log.create(restored.facts.code, birth).await.unwrap();
+    around(restored, ownership)
+}
+
+fn around(restored: Restored, ownership: Ownership) -> Actor {
     let registry = Arc::new(Registry::new(1));
     let around = Surroundings {
         config: Arc::new(Config::default()),
         keys: Arc::new(testing::keys()),
-        log,
         results: ResultSaver::new(Arc::new(Taker)),
         registry: Arc::clone(&registry),
     };
-    let shown = Arc::new(ShownCell::new(shown_of(&game)));
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
     let place = Arc::new(registry.take_place().unwrap());
-    Actor::new(game, facts, around, place, shown)
+    Actor::new(restored, ownership, around, place, shown)
 }
 
 fn settings() -> Settings {
@@ -177,12 +218,11 @@ impl Class {
     async fn turn(&mut self) {
         let now = Instant::now();
         self.actor.run_due(now);
-        self.actor.pipeline.start_append(now);
-        while self.actor.pipeline.is_appending() {
-            let answer = self.actor.pipeline.appended().await;
-            let change = self.actor.pipeline.settle(answer, now);
-            self.actor.tell_change(change, now);
-            self.actor.pipeline.start_append(now);
+        self.actor.start_write(now);
+        while self.actor.pipeline.is_writing() {
+            let answer = self.actor.pipeline.answered().await;
+            assert!(self.actor.settle(answer));
+            self.actor.start_write(Instant::now());
         }
         for (socket, seq) in &mut self.seen {
             for frame in socket.take().0 {
@@ -218,7 +258,7 @@ proptest! {
         runtime.block_on(async {
             let log = Arc::new(MemoryLog::new());
             let mut class = Class {
-                actor: actor(Arc::clone(&log) as Arc<dyn GameLog>),
+                actor: actor(Arc::clone(&log) as Arc<dyn GameLog>).await,
                 host: Arc::new(Outbox::new()),
                 sockets: BTreeMap::new(),
                 seen: Vec::new(),
@@ -232,13 +272,14 @@ proptest! {
             // The time of the last command is part of a game; make it one that is in the journal.
             let on = !class.actor.game.locked();
             class.act(Act::Host(HostCommand::Lock { on })).await;
-            let records = log.read(class.actor.facts.game).await.unwrap();
-            let mut replayed = Game::new(Arc::clone(class.actor.game.quiz()), settings());
-            for record in records {
-                replayed.apply(record.at, record.command).unwrap();
-            }
-            assert_eq!(replayed, class.actor.game);
-            assert_eq!(class.actor.pipeline.last(), class.actor.pipeline.last_saved());
+            assert!(class.actor.pipeline.is_settled());
+            let kept = log.load(class.actor.facts.code).await.unwrap().unwrap();
+            let replayed = stored::restore(&kept).unwrap();
+            assert_eq!(replayed.game, class.actor.game);
+            assert_eq!(replayed.facts, class.actor.facts);
+            assert_eq!(replayed.last, class.actor.pipeline.last());
+            assert_eq!(replayed.over_ms, class.actor.over_ms);
+            assert!(!replayed.torn);
         });
     }
 }
@@ -246,7 +287,7 @@ proptest! {
 #[tokio::test]
 async fn an_actor_that_is_gone_leaves_nobody_waiting() {
     let mut class = Class {
-        actor: actor(Arc::new(MemoryLog::new())),
+        actor: actor(Arc::new(MemoryLog::new())).await,
         host: Arc::new(Outbox::new()),
         sockets: BTreeMap::new(),
         seen: Vec::new(),

@@ -1,6 +1,7 @@
 //! `POST /games?g=`: starts a game. Idempotent by the teacher and the key that the client chose.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -10,23 +11,28 @@ use game_core::{Game, Settings};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
 use protocol::claims::TeacherClaims;
-use protocol::ids::{GameCode, GameId, QuizId};
+use protocol::ids::{GameId, QuizId};
 use protocol::quiz::QuizDocument;
 use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
 
 use super::game_key::GameKey;
-use crate::actor::{self, mailbox::GameHandle};
+use crate::actor::mailbox::GameHandle;
 use crate::ambient;
 use crate::backoffice::BackofficeError;
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
+use crate::opening::{self, Opened};
 use crate::problem::Refusal;
-use crate::registry::Inserted;
+use crate::registry::Begun;
 use crate::server::Shared;
 
 /// Largest body. The largest quiz takes 0.8 MB in a script of one byte a character and a third more when it is signed; in a script
 /// of two bytes twice that.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+/// Time to send it: the largest one on a line of 0.5 Mbit/s.
+const BODY_READ_MAX: Duration = Duration::from_secs(60);
+/// Longest wait for another create with the same key or code.
+const HOLD_MAX: Duration = Duration::from_secs(5);
 /// Characters of a client's key.
 const KEY_CHARS_MAX: usize = 64;
 
@@ -46,9 +52,7 @@ pub(super) async fn create(
     if !shared.registry.has_room() {
         return Err(Refusal::server_full());
     }
-    if shared.registry.get(code).is_some() {
-        return Err(code_taken());
-    }
+    // Whether the code is free is told last, to who has a game to start: codes cannot be tried for nothing.
     let CreateGameRequest { quiz, key, settings } = request;
     let granted = grant(&shared, &teacher, quiz).await?;
     let quiz = playable(&granted.quiz)?;
@@ -61,6 +65,7 @@ pub(super) async fn create(
         game: GameId(uuid::Uuid::now_v7()),
         code,
         teacher: teacher.sub,
+        key,
         quiz_id: granted.quiz_id,
         quiz: Arc::new(granted.quiz),
         settings,
@@ -68,30 +73,50 @@ pub(super) async fn create(
         created_ms: ambient::unix_ms(),
         epoch: FIRST_EPOCH,
     };
-    start(&shared, code, key, game, facts)
+    // A large future, and one create in a hundred requests.
+    Box::pin(start(&shared, game, facts)).await
 }
 
-fn start(
-    shared: &Shared,
-    code: GameCode,
-    key: String,
-    game: Game,
-    facts: Facts,
-) -> Result<Response, Refusal> {
-    let teacher = facts.teacher;
-    let id = facts.game;
-    let inserted = shared.registry.insert(code, teacher, key, |place| {
-        actor::spawn(game, facts, shared.surroundings(), place)
-    });
-    match inserted {
-        Inserted::New(handle) => {
-            tracing::info!(game = %id, teacher = %teacher, "game created");
+async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Refusal> {
+    let (code, teacher, id) = (facts.code, facts.teacher, facts.game);
+    let opening = match hold(shared, &facts).await? {
+        Begun::New(opening) => opening,
+        Begun::Same(handle) => return Ok(answer(StatusCode::OK, &handle)),
+        Begun::CodeTaken => return Err(code_taken()),
+        Begun::Full => return Err(Refusal::server_full()),
+        Begun::Busy => return Err(Refusal::journal_unavailable()),
+    };
+    match opening::open_new(shared, opening, game, facts).await {
+        Ok(Opened::New(handle)) => {
+            tracing::info!(game = %id, %teacher, "game created");
             Ok(answer(StatusCode::CREATED, &handle))
         }
-        Inserted::Same(handle) => Ok(answer(StatusCode::OK, &handle)),
-        Inserted::CodeTaken => Err(code_taken()),
-        Inserted::Full => Err(Refusal::server_full()),
+        Ok(Opened::Same(handle)) => Ok(answer(StatusCode::OK, &handle)),
+        Ok(Opened::CodeTaken) => Err(code_taken()),
+        Err(error) => {
+            tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be created");
+            Err(Refusal::journal_unavailable())
+        }
     }
+}
+
+/// Holds the code and the key; waits for another create with the same ones.
+async fn hold(shared: &Shared, facts: &Facts) -> Result<Begun, Refusal> {
+    let holding = async {
+        loop {
+            let opened = shared.registry.opened();
+            match shared
+                .registry
+                .begin(facts.code, facts.teacher, facts.key.clone())
+            {
+                Begun::Busy => opened.await,
+                begun @ (Begun::New(_) | Begun::Same(_) | Begun::CodeTaken | Begun::Full) => return begun,
+            }
+        }
+    };
+    tokio::time::timeout(HOLD_MAX, holding)
+        .await
+        .map_err(|_elapsed| Refusal::journal_unavailable())
 }
 
 fn answer(status: StatusCode, game: &GameHandle) -> Response {
@@ -117,7 +142,10 @@ fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, R
 }
 
 async fn read(request: Request) -> Result<CreateGameRequest, Refusal> {
-    let body = Bytes::from_request(request, &()).await.map_err(|rejection| {
+    let body = tokio::time::timeout(BODY_READ_MAX, Bytes::from_request(request, &()))
+        .await
+        .map_err(|_elapsed| Refusal::body_timeout())?;
+    let body = body.map_err(|rejection| {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,

@@ -11,12 +11,14 @@ use http::header::ORIGIN;
 use http::{HeaderMap, StatusCode};
 
 use super::game_key::GameKey;
+use crate::guesses::Network;
 use crate::problem::Refusal;
 use crate::server::Shared;
 use crate::session;
 
 pub(super) async fn watch(
     State(shared): State<Arc<Shared>>,
+    network: Network,
     headers: HeaderMap,
     key: Result<GameKey, Refusal>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -38,7 +40,7 @@ pub(super) async fn watch(
     }
     let permit = shared.admission.admit().ok_or_else(Refusal::server_full)?;
     let upgrade = session::configure(upgrade);
-    Ok(upgrade.on_upgrade(move |socket| session::run(socket, shared, code, permit)))
+    Ok(upgrade.on_upgrade(move |socket| session::run(socket, shared, code, network, permit)))
 }
 
 /// Browsers always send an origin with a WebSocket, and only its page can be trusted not to act for somebody else. Other

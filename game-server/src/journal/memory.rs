@@ -1,35 +1,58 @@
-//! Journals in memory: gone with the process. For the tests and for a process that keeps no journal on disk.
+//! Games in memory: gone with the process. For the simulation, the tests, and a process that keeps nothing on disk.
+//!
+//! Its store can be put into trouble on purpose: too slow, away, or answering into the void. Its size is bounded by its
+//! writers, who replace a journal by a snapshot at [`JOURNAL_BYTES_MAX`](crate::JOURNAL_BYTES_MAX).
 
-use std::collections::HashMap;
-use std::future::ready;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use protocol::ids::GameId;
+use protocol::ids::GameCode;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
-use super::{GameLog, LogError, LogFuture, Record, RecordNumber};
+use super::{
+    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber, ServerId,
+    Stored, Tail, Written,
+};
 
-/// Bytes kept of one game: 500 players who answer 200 questions and lose their connection at each of them write 4 MB. Past
-/// it the journal is given up and the game goes on: what is only in memory protects nobody from a crash, and a script that
-/// renames itself for hours must not fill the server.
-const JOURNAL_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// A [`GameLog`] in memory. Clones share one store.
+#[derive(Debug, Clone)]
+pub struct MemoryLog(std::sync::Arc<Inner>);
 
-/// A [`GameLog`] in memory.
-#[derive(Debug, Default)]
-pub struct MemoryLog {
-    games: Mutex<HashMap<GameId, Journal>>,
+#[derive(Debug)]
+struct Inner {
+    games: Mutex<BTreeMap<GameCode, Kept>>,
+    trouble: watch::Sender<Trouble>,
 }
 
-#[derive(Debug, Default)]
-struct Journal {
-    last: RecordNumber,
-    /// Records, each after its length as four bytes.
-    bytes: Vec<u8>,
-    outgrown: bool,
+/// What is wrong with the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trouble {
+    /// Nothing.
+    #[default]
+    None,
+    /// Every call waits until this changes.
+    Stuck,
+    /// Every call takes this long.
+    Slow(Duration),
+    /// Every call fails, and nothing is kept.
+    Away,
+    /// Writes are kept, and the answer of every call is lost.
+    Unanswered,
+    /// Every call is refused for certain, as by a store without memory.
+    Refusing,
 }
 
-impl Default for RecordNumber {
+#[derive(Debug, Clone)]
+struct Kept {
+    stored: Stored,
+    remove_at: Option<Instant>,
+}
+
+impl Default for MemoryLog {
     fn default() -> Self {
-        Self::NONE
+        Self::new()
     }
 }
 
@@ -37,145 +60,203 @@ impl MemoryLog {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self(std::sync::Arc::new(Inner {
+            games: Mutex::default(),
+            trouble: watch::Sender::new(Trouble::None),
+        }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<GameId, Journal>> {
-        // A panic under the lock leaves at worst a journal that ends early.
-        self.games.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Puts the store into trouble, or out of it.
+    pub fn set_trouble(&self, trouble: Trouble) {
+        self.0.trouble.send_replace(trouble);
+    }
+
+    /// Loses everything, as a store that restarts without its data.
+    pub fn lose_all(&self) {
+        self.lock().clear();
+    }
+
+    /// Changes what is kept of one game: for tests that damage it.
+    pub fn tamper(&self, code: GameCode, change: impl FnOnce(&mut Stored)) {
+        if let Some(kept) = self.lock().get_mut(&code) {
+            change(&mut kept.stored);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<GameCode, Kept>> {
+        // Every change of the map is one step.
+        self.0.games.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does `call` as the trouble of the moment has it.
+    fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut BTreeMap<GameCode, Kept>) -> T + Send + 'static,
+    ) -> LogFuture<T> {
+        let log = self.clone();
+        Box::pin(async move {
+            let mut seen = log.0.trouble.subscribe();
+            // An error means that the sender is gone, and `log` holds it.
+            let trouble = seen
+                .wait_for(|trouble| *trouble != Trouble::Stuck)
+                .await
+                .map_or(Trouble::None, |trouble| *trouble);
+            match trouble {
+                Trouble::None | Trouble::Stuck => {}
+                Trouble::Slow(time) => tokio::time::sleep(time).await,
+                Trouble::Away => return Err(LogError::Unavailable("in trouble on purpose".into())),
+                Trouble::Refusing => return Err(LogError::NotDone("in trouble on purpose".into())),
+                Trouble::Unanswered => {
+                    log.now(call);
+                    return Err(LogError::Unavailable("in trouble on purpose".into()));
+                }
+            }
+            Ok(log.now(call))
+        })
+    }
+
+    fn now<T>(&self, call: impl FnOnce(&mut BTreeMap<GameCode, Kept>) -> T) -> T {
+        let mut games = self.lock();
+        let now = Instant::now();
+        games.retain(|_, kept| kept.remove_at.is_none_or(|at| at > now));
+        call(&mut games)
+    }
+
+    /// A write under a claim.
+    fn write(
+        &self,
+        code: GameCode,
+        claim: ClaimId,
+        write: impl FnOnce(&mut Kept) -> Written + Send + 'static,
+    ) -> LogFuture<Written> {
+        self.call(move |games| match games.get_mut(&code) {
+            None => Written::Missing,
+            Some(kept) if kept.stored.owner.claim != claim => Written::Fenced,
+            Some(kept) => write(kept),
+        })
     }
 }
 
 impl GameLog for MemoryLog {
-    fn append(&self, game: GameId, first: RecordNumber, records: Vec<Record>) -> LogFuture<()> {
-        let mut games = self.lock();
-        let result = games.entry(game).or_default().append(first, &records);
-        Box::pin(ready(result))
-    }
-
-    fn read(&self, game: GameId) -> LogFuture<Vec<Record>> {
-        let games = self.lock();
-        let result = games.get(&game).map_or_else(|| Ok(Vec::new()), Journal::read);
-        Box::pin(ready(result))
-    }
-
-    fn remove(&self, game: GameId) -> LogFuture<()> {
-        self.lock().remove(&game);
-        Box::pin(ready(Ok(())))
-    }
-}
-
-impl Journal {
-    fn append(&mut self, first: RecordNumber, records: &[Record]) -> Result<(), LogError> {
-        if first > self.last.next() {
-            return Err(LogError::Gap {
-                last: self.last,
-                first,
-            });
-        }
-        let mut number = first;
-        for record in records {
-            if number > self.last {
-                self.push(record);
-                self.last = number;
+    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
+        self.call(move |games| {
+            if let Some(kept) = games.get(&code) {
+                let owner = kept.stored.owner.clone();
+                return if owner.is_same_birth(&birth.owner) {
+                    Created::Same(owner)
+                } else {
+                    Created::Taken(owner)
+                };
             }
-            number = number.next();
-        }
-        Ok(())
+            let stored = Stored {
+                owner: birth.owner,
+                facts: birth.facts,
+                snapshot: birth.snapshot,
+                through: birth.through,
+                journal: Vec::new(),
+                last: birth.through,
+            };
+            let kept = Kept {
+                stored,
+                remove_at: None,
+            };
+            games.insert(code, kept);
+            Created::New
+        })
     }
 
-    fn push(&mut self, record: &Record) {
-        if self.outgrown {
-            return;
-        }
-        let mut body = Vec::new();
-        record.encode(&mut body);
-        let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
-        self.bytes.extend_from_slice(&len.to_le_bytes());
-        self.bytes.extend_from_slice(&body);
-        if self.bytes.len() > JOURNAL_BYTES_MAX {
-            self.outgrown = true;
-            self.bytes = Vec::new();
-        }
+    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
+        self.call(move |games| {
+            let Some(kept) = games.get_mut(&code) else {
+                return Claimed::Missing;
+            };
+            let owner = &mut kept.stored.owner;
+            if owner.claim == claim {
+                return Claimed::Yes(owner.clone());
+            }
+            if owner.claim != seen {
+                return Claimed::Beaten(owner.clone());
+            }
+            *owner = owner.claimed_by(server, claim);
+            Claimed::Yes(owner.clone())
+        })
     }
 
-    fn read(&self) -> Result<Vec<Record>, LogError> {
-        if self.outgrown {
-            return Err(LogError::Outgrown {
-                bytes_max: JOURNAL_BYTES_MAX,
-            });
-        }
-        let mut records = Vec::new();
-        let mut rest = self.bytes.as_slice();
-        let mut number = RecordNumber::NONE.next();
-        while let Some((len, after)) = rest.split_first_chunk::<4>() {
-            let len = usize::try_from(u32::from_le_bytes(*len)).unwrap_or(usize::MAX);
-            let unreadable = |source| LogError::Unreadable { number, source };
-            let (body, next) = after
-                .split_at_checked(len)
-                .ok_or_else(|| unreadable(super::DecodeError::Short))?;
-            records.push(Record::decode(body).map_err(unreadable)?);
-            rest = next;
-            number = number.next();
-        }
-        Ok(records)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use game_core::Command;
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn record(at: u64) -> Record {
-        Record {
-            at,
-            command: Command::Lock {
-                on: at.is_multiple_of(2),
-            },
-        }
+    fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {
+        self.write(code, claim, move |kept| {
+            let last = kept.stored.last;
+            let Some(batch) = batch.after(last) else {
+                return Written::Refused { last };
+            };
+            kept.stored.journal.extend_from_slice(batch.bytes());
+            kept.stored.last = last.max(batch.last());
+            Written::Saved
+        })
     }
 
-    #[tokio::test]
-    async fn a_repeated_append_is_kept_once_and_a_gap_is_refused() {
-        let log = MemoryLog::new();
-        let game = GameId(Uuid::nil());
-        log.append(game, RecordNumber(1), vec![record(1), record(2)])
-            .await
-            .unwrap();
-        log.append(game, RecordNumber(2), vec![record(2), record(3)])
-            .await
-            .unwrap();
-        assert!(matches!(
-            log.append(game, RecordNumber(5), vec![record(5)]).await,
-            Err(LogError::Gap {
-                last: RecordNumber(3),
-                first: RecordNumber(5)
+    fn snapshot(
+        &self,
+        code: GameCode,
+        claim: ClaimId,
+        through: RecordNumber,
+        snapshot: Vec<u8>,
+    ) -> LogFuture<Written> {
+        self.write(code, claim, move |kept| {
+            let stored = &mut kept.stored;
+            if through < stored.last {
+                return Written::Refused { last: stored.last };
+            }
+            stored.snapshot = snapshot;
+            stored.through = through;
+            stored.last = through;
+            stored.journal = Vec::new();
+            Written::Saved
+        })
+    }
+
+    fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
+        self.call(move |games| {
+            games.get(&code).map(|kept| Tail {
+                owner: kept.stored.owner.clone(),
+                last: kept.stored.last,
             })
-        ));
-        assert_eq!(log.read(game).await.unwrap(), [record(1), record(2), record(3)]);
-        log.remove(game).await.unwrap();
-        assert_eq!(log.read(game).await.unwrap(), []);
+        })
     }
 
-    #[test]
-    fn an_outgrown_journal_is_given_up_and_appends_go_on() {
-        let mut journal = Journal::default();
-        let record = Record {
-            at: 0,
-            command: Command::Join {
-                name: "x".repeat(1_000),
-            },
-        };
-        let enough = JOURNAL_BYTES_MAX / 1_000 + 1;
-        let records = vec![record; enough];
-        journal.append(RecordNumber(1), &records).unwrap();
-        assert!(matches!(journal.read(), Err(LogError::Outgrown { .. })));
-        assert!(journal.bytes.is_empty());
-        journal
-            .append(RecordNumber::NONE.plus(enough + 1), &records[..1])
-            .unwrap();
+    fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
+        self.call(move |games| games.get(&code).map(|kept| kept.stored.clone()))
+    }
+
+    fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
+        self.write(code, claim, |kept| {
+            kept.stored.owner.server = None;
+            kept.stored.owner.claim = ClaimId::NONE;
+            Written::Saved
+        })
+    }
+
+    fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written> {
+        let remove_at = Instant::now() + after;
+        self.call(move |games| match games.get_mut(&code) {
+            None => Written::Missing,
+            Some(kept) if kept.stored.owner.claim != claim => Written::Fenced,
+            Some(_) if after.is_zero() => {
+                games.remove(&code);
+                Written::Saved
+            }
+            Some(kept) => {
+                kept.remove_at = Some(remove_at);
+                Written::Saved
+            }
+        })
+    }
+
+    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+        self.call(|games| {
+            games
+                .iter()
+                .map(|(code, kept)| (*code, kept.stored.owner.clone()))
+                .collect()
+        })
     }
 }

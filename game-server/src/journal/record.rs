@@ -1,4 +1,4 @@
-//! One record: an accepted command and its time, as a few bytes of a versioned format.
+//! One record: what happened and when, as a few bytes of a versioned format.
 //!
 //! `version (1) kind (1) at (varint) fields (varints; strings as length and UTF-8)`. An answer takes about 10 bytes. Length,
 //! number and checksum belong to whoever stores records, since stores differ in what they need.
@@ -15,13 +15,29 @@ pub const FORMAT_VERSION: u8 = 1;
 /// Longest string that is read back, in bytes: what `game-core` accepts as a typed name.
 const STRING_BYTES_MAX: usize = game_core::limits::NAME_TYPED_BYTES_MAX;
 
-/// An accepted command and when it was applied.
+/// What happened in a game, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// Milliseconds since the game's creation.
+    /// Milliseconds of the game's own time, which stands still while nobody serves it.
     pub at: Millis,
-    /// The command.
-    pub command: Command,
+    /// What happened.
+    pub entry: Entry,
+}
+
+/// What a record tells.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Entry {
+    /// An accepted command.
+    Command(Command),
+    /// Nothing but that time went by while a question was open, so that its remaining time survives.
+    Tick,
+    /// The podium was reached and the result is due. It stands directly after the command that did it.
+    Over {
+        /// Unix time in milliseconds, so that a result that is saved again says the same.
+        ended_ms: u64,
+    },
+    /// The API has the result, or will never take it.
+    ResultSettled,
 }
 
 /// Why bytes are no record.
@@ -70,39 +86,41 @@ mod kind {
     pub(super) const SKIP: u8 = 13;
     pub(super) const NEXT: u8 = 14;
     pub(super) const END: u8 = 15;
+    pub(super) const TICK: u8 = 16;
+    pub(super) const OVER: u8 = 17;
+    pub(super) const RESULT_SETTLED: u8 = 18;
 }
 
 impl Record {
+    /// The record of an accepted command.
+    #[must_use]
+    pub fn of(at: Millis, command: Command) -> Self {
+        let entry = Entry::Command(command);
+        Self { at, entry }
+    }
+
     /// Appends the record's bytes to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.push(FORMAT_VERSION);
-        out.push(kind_of(&self.command));
-        put_varint(out, self.at);
-        match &self.command {
-            Command::Join { name } => put_string(out, name),
-            Command::Present { player }
-            | Command::Absent { player }
-            | Command::Leave { player }
-            | Command::Kick { player } => put_varint(out, u64::from(player.0)),
-            Command::Rename { player, name } | Command::HostRename { player, name } => {
-                put_varint(out, u64::from(player.0));
-                put_string(out, name);
+        match &self.entry {
+            Entry::Command(command) => {
+                out.push(kind_of(command));
+                put_varint(out, self.at);
+                put_command(out, command);
             }
-            Command::Lock { on } => out.push(u8::from(*on)),
-            Command::Answer {
-                player,
-                question,
-                choices,
-            } => {
-                put_varint(out, u64::from(player.0));
-                put_varint(out, u64::from(question.0));
-                put_varint(out, u64::from(choices.0));
+            Entry::Tick => {
+                out.push(kind::TICK);
+                put_varint(out, self.at);
             }
-            Command::DeadlineReached { question }
-            | Command::Close { question }
-            | Command::Skip { question }
-            | Command::Next { question } => put_varint(out, u64::from(question.0)),
-            Command::Start | Command::End => {}
+            Entry::Over { ended_ms } => {
+                out.push(kind::OVER);
+                put_varint(out, self.at);
+                put_varint(out, *ended_ms);
+            }
+            Entry::ResultSettled => {
+                out.push(kind::RESULT_SETTLED);
+                put_varint(out, self.at);
+            }
         }
     }
 
@@ -118,12 +136,48 @@ impl Record {
         }
         let kind = input.byte()?;
         let at = input.varint()?;
-        let command = input.command(kind)?;
+        let entry = match kind {
+            kind::TICK => Entry::Tick,
+            kind::OVER => Entry::Over {
+                ended_ms: input.varint()?,
+            },
+            kind::RESULT_SETTLED => Entry::ResultSettled,
+            kind => Entry::Command(input.command(kind)?),
+        };
         if input.0.is_empty() {
-            Ok(Self { at, command })
+            Ok(Self { at, entry })
         } else {
             Err(DecodeError::Trailing { bytes: input.0.len() })
         }
+    }
+}
+
+fn put_command(out: &mut Vec<u8>, command: &Command) {
+    match command {
+        Command::Join { name } => put_string(out, name),
+        Command::Present { player }
+        | Command::Absent { player }
+        | Command::Leave { player }
+        | Command::Kick { player } => put_varint(out, u64::from(player.0)),
+        Command::Rename { player, name } | Command::HostRename { player, name } => {
+            put_varint(out, u64::from(player.0));
+            put_string(out, name);
+        }
+        Command::Lock { on } => out.push(u8::from(*on)),
+        Command::Answer {
+            player,
+            question,
+            choices,
+        } => {
+            put_varint(out, u64::from(player.0));
+            put_varint(out, u64::from(question.0));
+            put_varint(out, u64::from(choices.0));
+        }
+        Command::DeadlineReached { question }
+        | Command::Close { question }
+        | Command::Skip { question }
+        | Command::Next { question } => put_varint(out, u64::from(question.0)),
+        Command::Start | Command::End => {}
     }
 }
 

@@ -16,8 +16,8 @@ use crate::actor::mailbox::{GameHandle, Message, Seat, SendError, Want};
 
 impl Session {
     /// Waits for a first frame that the game accepts. A refused join may be tried again on the same socket, so that a taken
-    /// name costs a round trip and not a connection.
-    pub(super) async fn open(&mut self, game: &GameHandle) -> Result<Seat, Closing> {
+    /// name costs a round trip and not a connection. Without a game the first frame is refused as that of a stranger.
+    pub(super) async fn open(&mut self, game: Option<&GameHandle>) -> Result<Seat, Closing> {
         let mut stopping = self.server.stopping.subscribe();
         let outbox = Arc::clone(&self.outbox);
         let mut give_up_at = self.heard + self.server.config.first_frame;
@@ -41,7 +41,13 @@ impl Session {
                 Incoming::Nothing => continue,
                 Incoming::End(closing) => return Err(closing),
             };
-            let want = self.want(&text, game)?;
+            let Some(game) = game else {
+                return Err(stranger());
+            };
+            let want = match self.want(&text, game) {
+                Err(_) | Ok(Want::Join { .. }) if self.wary => return Err(stranger()),
+                want => want?,
+            };
             if let Some(seat) = self.ask(game, want).await? {
                 if seat == Seat::Host {
                     self.pace.set_rate(pace::HOST);
@@ -100,6 +106,11 @@ impl Session {
             Err(SendError::Stopped) => Err(moved()),
         }
     }
+}
+
+/// To whoever brings no token of this game from a network that tried too many wrong codes.
+fn stranger() -> Closing {
+    Closing::error_with_retry(ErrorCode::TooMany, close::TOO_MANY)
 }
 
 fn moved() -> Closing {

@@ -30,6 +30,10 @@ const WRITE_STALL_MAX: Duration = Duration::from_secs(10);
 const CLOSE_MAX: Duration = Duration::from_secs(2);
 /// Close code of RFC 6455 for a message too big to process: past the transport's own limit.
 const CLOSE_TOO_BIG: u16 = 1009;
+/// Close code of RFC 6455 for frames that break the WebSocket protocol itself.
+const CLOSE_PROTOCOL: u16 = 1002;
+/// Close code of RFC 6455 for text that is no UTF-8.
+const CLOSE_NOT_UTF8: u16 = 1007;
 
 /// What came from the client.
 pub(super) enum Incoming {
@@ -60,19 +64,15 @@ impl Session {
     ) -> Incoming {
         let message = match read {
             None => return Incoming::End(Closing::Gone),
-            Some(Err(error)) if is_too_big(&error) => {
-                return Incoming::End(Closing::error(ErrorCode::TooLarge, CLOSE_TOO_BIG));
-            }
-            Some(Err(_broken)) => return Incoming::End(Closing::Gone),
+            Some(Err(error)) => return Incoming::End(broken(&error)),
             Some(Ok(message)) => message,
         };
         let now = Instant::now();
         self.heard = now;
-        match message {
-            Message::Pong(_) => return Incoming::Nothing,
-            Message::Close(_) => return Incoming::End(Closing::Gone),
-            Message::Text(_) | Message::Binary(_) | Message::Ping(_) => {}
+        if let Message::Close(_) = message {
+            return Incoming::End(Closing::Gone);
         }
+        // Pongs as well: nobody asks for more than one in 15 s, and reading a flood of them is work.
         if !self.pace.take(now) {
             return Incoming::End(Closing::error_with_retry(ErrorCode::TooMany, close::TOO_MANY));
         }
@@ -177,9 +177,29 @@ async fn feed_all(socket: &mut WebSocket, frames: VecDeque<Utf8Bytes>) -> Result
     socket.flush().await
 }
 
-fn is_too_big(error: &axum::Error) -> bool {
-    error
+/// How a socket ends on which no whole frame can be read any more.
+fn broken(error: &axum::Error) -> Closing {
+    use tungstenite::Error::{Capacity, Protocol, Utf8};
+    match error
         .source()
         .and_then(|source| source.downcast_ref::<tungstenite::Error>())
-        .is_some_and(|error| matches!(error, tungstenite::Error::Capacity(_)))
+    {
+        Some(Capacity(_)) => Closing::error(ErrorCode::TooLarge, CLOSE_TOO_BIG),
+        Some(Utf8(_)) => Closing::error(ErrorCode::Malformed, CLOSE_NOT_UTF8),
+        Some(Protocol(what)) if !is_about_the_connection(what) => {
+            Closing::error(ErrorCode::Malformed, CLOSE_PROTOCOL)
+        }
+        _ => Closing::Gone,
+    }
+}
+
+/// Whether nobody is there any more to hear what was wrong.
+fn is_about_the_connection(error: &tungstenite::error::ProtocolError) -> bool {
+    use tungstenite::error::ProtocolError::{
+        ReceivedAfterClosing, ResetWithoutClosingHandshake, SendAfterClosing,
+    };
+    matches!(
+        error,
+        ReceivedAfterClosing | ResetWithoutClosingHandshake | SendAfterClosing
+    )
 }

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::{Extension, Router};
 use futures_util::{SinkExt, StreamExt};
 use game_server::{
     Backoffice, BackofficeError, BackofficeFuture, Config, GameLog, GameServer, Keys, MemoryLog, PlanGrant,
@@ -20,7 +22,7 @@ use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
@@ -63,7 +65,7 @@ impl Stage {
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener: TcpListener = socket.listen(1024).unwrap();
         let address = listener.local_addr().unwrap();
-        let router = server.router();
+        let router = from_one_client(&server);
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self {
             server,
@@ -114,10 +116,18 @@ impl Stage {
     }
 
     pub(crate) async fn call(&self, request: Request<Body>) -> (StatusCode, Value) {
-        let response = self.server.router().oneshot(request).await.unwrap();
+        let response = from_one_client(&self.server).oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        if parts.status == StatusCode::SERVICE_UNAVAILABLE {
+        if matches!(
+            parts.status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        ) {
             assert!(parts.headers.contains_key("retry-after"));
+        }
+        assert_eq!(parts.headers["cache-control"], "no-store");
+        assert_eq!(parts.headers["x-content-type-options"], "nosniff");
+        if parts.status == StatusCode::METHOD_NOT_ALLOWED {
+            assert!(parts.headers.contains_key("allow"));
         }
         let bytes = axum::body::to_bytes(body, 1024 * 1024).await.unwrap();
         if !parts.status.is_success() {
@@ -142,7 +152,7 @@ impl Stage {
     /// A connection without the kernel: a paused clock runs ahead of frames that the kernel holds.
     fn pipe(&self) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        let router = self.server.router();
+        let router = from_one_client(&self.server);
         tokio::spawn(async move {
             let service = hyper_util::service::TowerToHyperService::new(router);
             let connection = hyper::server::conn::http1::Builder::new()
@@ -235,6 +245,12 @@ impl Stage {
     }
 }
 
+/// The server's routes, all requests of which come from one address.
+fn from_one_client(server: &GameServer) -> Router {
+    let peer: SocketAddr = "192.0.2.1:50000".parse().unwrap();
+    server.router().layer(Extension(ConnectInfo(peer)))
+}
+
 /// What a client's bytes travel through.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -267,6 +283,11 @@ impl Client {
 
     pub(crate) async fn send(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
+    }
+
+    /// Bytes past the client's own library.
+    pub(crate) async fn say_bytes(&mut self, bytes: &[u8]) {
+        self.socket.get_mut().write_all(bytes).await.unwrap();
     }
 
     /// Sends without caring whether anybody still listens.
@@ -327,7 +348,7 @@ impl Client {
         self.until_frame(|frame| frame["t"] == t).await
     }
 
-    pub(crate) async fn until_frame(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until_frame(&mut self, mut wanted: impl FnMut(&Value) -> bool) -> Value {
         let patience = self.patience;
         let waiting = async {
             loop {

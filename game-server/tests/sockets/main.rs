@@ -4,9 +4,11 @@
 
 mod comings;
 mod creating;
+mod hostile;
 mod kit;
 mod lifetime;
 mod limits;
 mod refusals;
+mod restoring;
 mod saving;
 mod whole_game;

@@ -4,54 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use game_server::{Config, GameLog, LogError, LogFuture, MemoryLog, Record, RecordNumber};
-use protocol::ids::GameId;
+use game_server::{Config, GameLog, MemoryLog, Trouble};
 use serde_json::json;
-use tokio::sync::watch;
 
 use crate::kit::{Client, Stage};
 
-/// A log whose store can be slow, away, or both.
-struct Store {
-    kept: Arc<MemoryLog>,
-    state: watch::Sender<State>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    Well,
-    Stuck,
-    Failing,
-}
-
-impl GameLog for Store {
-    fn append(&self, game: GameId, first: RecordNumber, records: Vec<Record>) -> LogFuture<()> {
-        let (kept, mut state) = (Arc::clone(&self.kept), self.state.subscribe());
-        Box::pin(async move {
-            let state = *state.wait_for(|state| *state != State::Stuck).await.unwrap();
-            if state == State::Failing {
-                return Err(LogError::Unavailable("the test says so".into()));
-            }
-            kept.append(game, first, records).await
-        })
-    }
-
-    fn read(&self, game: GameId) -> LogFuture<Vec<Record>> {
-        self.kept.read(game)
-    }
-
-    fn remove(&self, game: GameId) -> LogFuture<()> {
-        self.kept.remove(game)
-    }
-}
-
-async fn stage() -> (Stage, Arc<Store>) {
-    let store = Arc::new(Store {
-        kept: Arc::default(),
-        state: watch::Sender::new(State::Well),
-    });
-    let stage = Stage::with_log(Config::default(), Arc::clone(&store) as Arc<dyn GameLog>).await;
-    (stage, store)
+async fn stage() -> (Stage, MemoryLog) {
+    let log = MemoryLog::new();
+    let stage = Stage::with_log(Config::default(), Arc::new(log.clone()) as Arc<dyn GameLog>).await;
+    (stage, log)
 }
 
 async fn question(stage: &Stage) -> (Client, Client, Client) {
@@ -68,10 +29,15 @@ async fn question(stage: &Stage) -> (Client, Client, Client) {
 
 #[tokio::test]
 async fn a_slow_journal_does_not_hold_up_a_class_and_says_so() {
-    for trouble in [State::Stuck, State::Failing] {
-        let (stage, store) = stage().await;
+    for trouble in [
+        Trouble::Stuck,
+        Trouble::Away,
+        Trouble::Refusing,
+        Trouble::Unanswered,
+    ] {
+        let (stage, log) = stage().await;
         let (mut host, mut ada, mut bob) = question(&stage).await;
-        store.state.send_replace(trouble);
+        log.set_trouble(trouble);
         ada.say(json!({ "t": "answer", "q": 1, "choice": 0 })).await;
         assert_eq!(
             ada.frame("ack").await,
@@ -90,7 +56,7 @@ async fn a_slow_journal_does_not_hold_up_a_class_and_says_so() {
         let (mut second, state) = stage.host().await;
         assert_eq!(state["behind"], true);
         // Back again: one ack each, and the host may rest.
-        store.state.send_replace(State::Well);
+        log.set_trouble(Trouble::None);
         for player in [&mut ada, &mut bob] {
             assert_eq!(
                 player.frame("ack").await,
@@ -112,15 +78,10 @@ async fn a_slow_journal_does_not_hold_up_a_class_and_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_is_shown_when_it_is_saved_and_at_the_latest_after_100_ms() {
-    let store = Arc::new(Store {
-        kept: Arc::default(),
-        state: watch::Sender::new(State::Well),
-    });
-    let stage = Stage::with_log(Config::default(), Arc::clone(&store) as Arc<dyn GameLog>)
-        .await
-        .paused();
+    let (stage, log) = stage().await;
+    let stage = stage.paused();
     let (mut host, mut ada, _bob) = question(&stage).await;
-    store.state.send_replace(State::Stuck);
+    log.set_trouble(Trouble::Stuck);
     let asked = tokio::time::Instant::now();
     ada.say(json!({ "t": "answer", "q": 1, "choice": 0 })).await;
     let heard = tokio::time::timeout(Duration::from_millis(60), ada.hear()).await;
@@ -159,13 +120,13 @@ async fn a_result_is_saved_once_and_as_often_as_it_takes() {
 
 #[tokio::test]
 async fn a_result_waits_for_the_record_of_its_end() {
-    let (stage, store) = stage().await;
+    let (stage, log) = stage().await;
     let (mut host, mut ada, _bob) = question(&stage).await;
-    store.state.send_replace(State::Stuck);
+    log.set_trouble(Trouble::Stuck);
     host.say(json!({ "t": "end" })).await;
     // The class sees the podium after the patience; the API sees nothing.
     ada.until("over").await;
     assert_eq!(stage.api.save_attempts.load(Ordering::SeqCst), 0);
-    store.state.send_replace(State::Well);
+    log.set_trouble(Trouble::None);
     stage.saved_result().await;
 }

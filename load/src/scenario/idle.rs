@@ -149,20 +149,24 @@ pub fn run(
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: tally.faults.examples().to_vec(),
     };
-    let (stamped, unstamped) = engine.stamps();
-    let own = Own {
-        lateness: tally.lateness.clone(),
-        stamped,
-        unstamped,
-        ..Own::default()
-    };
     Ok(Outcome {
         scenario: "idle",
         table: table(&figures),
         measured: measured(&figures, tally),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
-        own,
+        own: own_delays(&engine),
     })
+}
+
+/// How late the harness itself was.
+fn own_delays(engine: &Engine) -> Own {
+    let (stamped, unstamped) = engine.stamps();
+    Own {
+        lateness: engine.world.tally.lateness.clone(),
+        stamped,
+        unstamped,
+        ..Own::default()
+    }
 }
 
 fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, ScenarioError> {

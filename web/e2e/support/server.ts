@@ -22,7 +22,13 @@ export class Server {
 
   static async start({ tls = false, demo = false } = {}): Promise<Server> {
     const server = new Server(await freePort(), tls, demo);
-    await server.boot();
+    try {
+      await server.boot();
+    } catch (error) {
+      // Whoever asked gets no server to stop.
+      await server.stop();
+      throw error;
+    }
     return server;
   }
 

@@ -34,7 +34,7 @@ export class Teacher {
   async host(title: string): Promise<string> {
     await this.page.goto(`${this.url}/teach#/library`);
     await this.page.getByRole('button', { name: `Host “${title}”` }).click();
-    await this.page.getByRole('button', { name: 'Start the game' }).click();
+    await this.page.getByRole('button', { name: 'Open the lobby' }).click();
     const code = this.page.locator('.code');
     await expect(code).toBeVisible();
     return ((await code.getAttribute('aria-label')) ?? '').replaceAll(' ', '');

@@ -53,6 +53,7 @@ function Stopped({ end, code }: { end: End; code: string }) {
     token: [t.signInTitle, t.signInText, t.signIn, `/teach#/signin?next=${next}`],
     not_yours: [t.notYours, t.notYoursText, t.library, "/teach"],
     no_such_game: [t.noGame, t.noGameText, t.library, "/teach"],
+    lost: [t.lost, t.lostText, t.library, "/teach"],
     broken: [t.broken, t.brokenText, t.reload, `/host?g=${code}`],
   };
   const [title, text, action, href] = texts[end];

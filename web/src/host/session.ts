@@ -18,7 +18,7 @@ const QUIET_MS = 5_000;
 const CREDENTIAL_RETRY_MS = 2_000;
 
 /** Why a session is over for this page. */
-export type End = "over" | "token" | "not_yours" | "no_such_game" | "broken";
+export type End = "over" | "token" | "not_yours" | "no_such_game" | "lost" | "broken";
 
 export interface Shown {
   view: HostView;
@@ -102,7 +102,7 @@ export function createHostSession(
     }
     const ends: Record<number, End> = {
       [CLOSE_KICKED]: "not_yours",
-      [CLOSE_NO_SUCH_GAME]: "no_such_game",
+      [CLOSE_NO_SUCH_GAME]: get().refusal === "game_lost" ? "lost" : "no_such_game",
       [CLOSE_BAD_FIRST_FRAME]: "broken",
     };
     set({ end: ends[code] ?? "over", refusal: null });

@@ -60,6 +60,7 @@ function Stopped({ end }: { end: End }) {
     token: [t.ticketBad, t.ticketBadText],
     not_yours: [t.ticketBad, t.ticketBadText],
     no_such_game: [t.noGame, t.ticketBadText],
+    lost: [t.lost, ""],
     broken: [t.broken, t.brokenText],
   };
   const [title, text] = texts[end];

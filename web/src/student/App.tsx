@@ -108,6 +108,7 @@ const ENDS: Record<End, [title: string, text: string | undefined, action: string
   kicked: [t.kicked, t.errors.kicked, t.joinAgain, (session) => session.startOver()],
   replaced: [t.replaced, t.replacedText, t.takeOver, (session) => session.takeOver()],
   no_such_game: [t.over, t.errors.ended, t.again, exit],
+  lost: [t.over, t.errors.game_lost, t.again, exit],
   broken: [t.broken, t.brokenText, t.reload, () => location.reload()],
 };
 

@@ -19,7 +19,7 @@ const QUIET_PLAYING_MS = 5_000;
 const QUIET_WAITING_MS = 15_000;
 
 /** Why a session is over for this page. */
-export type End = "over" | "left" | "kicked" | "replaced" | "no_such_game" | "broken";
+export type End = "over" | "left" | "kicked" | "replaced" | "no_such_game" | "lost" | "broken";
 
 export interface Shown {
   view: PlayerView;
@@ -63,6 +63,8 @@ export function createSession(
   let token = keptToken(code);
   let name: string | null = null;
   let cancelRepeat: (() => void) | null = null;
+  /** The server said that it could not bring the game back. */
+  let lost = false;
 
   const fresh = { view: emptyPlayer, slot: null, joining: false, refusal: null, end: null };
   const shown = createStore<Shown>({ ...fresh, status: "idle", slot: keptSlot(code) });
@@ -136,6 +138,7 @@ export function createSession(
 
   const turnedDown = (frame: Extract<PlayerFrame, { t: "error" }>) => {
     const { slot, view } = get();
+    if (frame.code === "game_lost") lost = true;
     if (frame.q) {
       setSlot(refused(slot, frame.q, frame.code));
       if (frame.retry_ms) repeatIn(frame.retry_ms);
@@ -179,7 +182,8 @@ export function createSession(
       else set({ end: "broken", joining: false });
     } else {
       const left = view.bye === "left" ? "left" : "over";
-      finish(closeCode === CLOSE_KICKED ? "kicked" : closeCode === CLOSE_NO_SUCH_GAME ? "no_such_game" : left);
+      const none = lost ? "lost" : "no_such_game";
+      finish(closeCode === CLOSE_KICKED ? "kicked" : closeCode === CLOSE_NO_SUCH_GAME ? none : left);
     }
   };
 

@@ -152,7 +152,7 @@ fn holds_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// An absolute path: `docs/work/` and `https://host/home/` are none.
+/// An absolute path: `docs/home/` and `https://host/home/` are none.
 fn holds_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         !line[..at]

@@ -2,12 +2,14 @@
 
 use std::sync::Mutex;
 
-use protocol::ids::TeacherId;
+use protocol::ids::{QuizId, TeacherId};
+use protocol::quiz::QuizDocument;
+use protocol::rest::QuizResponse;
 use tempfile::TempDir;
 
 use super::*;
 use crate::store::contract;
-use crate::store::{Account, AccountStore as _, Inserted};
+use crate::store::{Account, AccountStore as _, Inserted, QuizStore as _};
 
 #[tokio::test]
 async fn keeps_the_contract() {
@@ -53,6 +55,45 @@ async fn nobody_else_on_the_machine_reads_it() {
         files += 1;
     }
     assert!(files >= 2, "the file and its log");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_forgotten_when_there_is_room_again() {
+    let folder = TempDir::new().unwrap();
+    let store = SqliteStore::open(&folder.path().join("api.db")).await.unwrap();
+    let teacher = TeacherId(uuid::Uuid::from_u128(1));
+    let account = Account {
+        id: teacher,
+        email: "a@b.org".into(),
+        name: "A".into(),
+    };
+    store.insert_account(&account, "hash", 1).await.unwrap();
+    let quiz = |n: u128| QuizResponse {
+        id: QuizId(uuid::Uuid::from_u128(n)),
+        version: 1,
+        updated_ms: 1,
+        quiz: QuizDocument {
+            title: "x".repeat(100_000),
+            questions: Vec::new(),
+        },
+    };
+    let full = format!(
+        "PRAGMA max_page_count = {}",
+        pragma(&store.writer, "PRAGMA page_count").await
+    );
+    sqlx::query(sqlx::AssertSqlSafe(full))
+        .execute(&store.writer)
+        .await
+        .unwrap();
+    let refused = store.insert_quiz(teacher, &quiz(1), 10).await;
+    assert!(matches!(refused, Err(StoreError::Full(_))), "{refused:?}");
+    // The bound was the connection's own; a new one has room.
+    assert_eq!(
+        store.insert_quiz(teacher, &quiz(2), 10).await.unwrap(),
+        Inserted::Yes
+    );
+    assert_eq!(store.quiz(teacher, quiz(1).id).await.unwrap(), None);
+    assert_eq!(store.quiz(teacher, quiz(2).id).await.unwrap(), Some(quiz(2)));
 }
 
 #[tokio::test]

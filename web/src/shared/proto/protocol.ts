@@ -59,7 +59,7 @@ export type PlayerId = number;
 /**
  * Why a frame was refused.
  */
-export type ErrorCode = "malformed" | "too_large" | "bad_first_frame" | "too_many" | "server_full" | "bad_token" | "no_such_game" | "locked" | "game_full" | "ended" | "kicked" | "bad_name" | "name_taken" | "no_such_player" | "wrong_phase" | "not_open" | "too_late" | "already_answered" | "bad_choice" | "not_allowed" | "busy";
+export type ErrorCode = "malformed" | "too_large" | "bad_first_frame" | "too_many" | "server_full" | "bad_token" | "no_such_game" | "game_lost" | "locked" | "game_full" | "ended" | "kicked" | "bad_name" | "name_taken" | "no_such_player" | "wrong_phase" | "not_open" | "too_late" | "already_answered" | "bad_choice" | "not_allowed" | "busy";
 
 /**
  * A frame from a player. The first one on a socket is `Join` or `Resume`.

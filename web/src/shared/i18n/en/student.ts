@@ -8,6 +8,7 @@ import { plural } from "./common";
 export const errors: Partial<Record<ErrorCode, string>> = {
   bad_token: "Your place in the game is no longer valid. Join again.",
   no_such_game: "No game has this code. Check it on the board.",
+  game_lost: "This game could not be brought back after the server failed. Ask your teacher to start a new one.",
   locked: "The game is locked. Ask your teacher to open it.",
   game_full: "The game is full. Ask your teacher.",
   ended: "This game has ended.",

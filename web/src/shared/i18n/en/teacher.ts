@@ -102,7 +102,7 @@ export const teacher = {
     speedHint: "A right answer earns 1000 points at once, falling to 500 at the deadline.",
     accuracy: "Accuracy only",
     accuracyHint: "A right answer earns 1000 points, whenever it comes.",
-    start: "Start the game",
+    start: "Open the lobby",
   },
   import: {
     lead: "Bring a quiz from another program. Every question is either imported or listed with the reason it was not.",

@@ -1,0 +1,441 @@
+//! One game's writes to its log: one at a time, appends in natural groups, snapshots in between.
+//!
+//! After an answer that was lost the tail is read before anything is repeated. When the log was away for so long that clients
+//! saw unsaved changes, when it lost something, or when too much waits, the next write is a snapshot of everything.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::ids::GameCode;
+use runtime::metrics::{self, Counter, Histogram};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::journal::{
+    Batch, Birth, Created, GameLog, LogError, LogFuture, Owner, Record, RecordNumber, Tail, Written,
+};
+use crate::stored::{self, Snapshot};
+
+/// Least time between two snapshots of a game, unless one is needed to go on.
+const SNAPSHOT_PAUSE: Duration = Duration::from_secs(2);
+/// A game that changed gets a snapshot after this time, so that a restore replays little.
+const SNAPSHOT_AFTER: Duration = Duration::from_secs(10);
+/// How long a snapshot that is due waits for a moment without records to append.
+const SNAPSHOT_YIELD: Duration = Duration::from_secs(1);
+/// Bytes of journal that make a snapshot due: 3,000 answers, which replay in a few milliseconds.
+const SNAPSHOT_AT_BYTES: usize = 64 * 1024;
+/// Bytes of journal that a store ever holds of one game, and that ever wait for it: then a snapshot replaces them.
+pub const JOURNAL_BYTES_MAX: usize = 1024 * 1024;
+/// First and longest pause before a failed write is repeated.
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(5);
+/// Answers in a snapshot above which it is encoded beside the game's task: about 1 ms of work.
+const ANSWERS_INLINE_MAX: usize = 3_000;
+
+/// A game in its log, as its owner knows it.
+pub(crate) struct Ownership {
+    pub(crate) log: Arc<dyn GameLog>,
+    pub(crate) code: GameCode,
+    pub(crate) owner: Owner,
+    /// As kept, for a store that lost them.
+    pub(crate) facts: Vec<u8>,
+}
+
+/// What a write's answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// More may be saved than before.
+    Saved,
+    /// Nothing is known yet; it is repeated.
+    Failed,
+    /// The game is somebody else's.
+    Fenced,
+}
+
+pub(super) struct Writer {
+    at: Ownership,
+    /// Tells when the log is back.
+    returns: watch::Receiver<u64>,
+    /// Records made and not known to be saved; those after `saved`, unless too many had to wait.
+    unsaved: Batch,
+    saved: RecordNumber,
+    flight: Option<Flight>,
+    retry_at: Option<Instant>,
+    retry_pause: Duration,
+    /// The answer of a write was lost: read the tail first.
+    is_unsure: bool,
+    /// The log needs everything again.
+    needs_snapshot: bool,
+    /// The log has no such game any longer.
+    is_missing: bool,
+    /// Since when a snapshot is wanted.
+    wanted_since: Option<Instant>,
+    snapshot_at: Instant,
+    /// Bytes of journal behind the last snapshot.
+    journal_bytes: usize,
+}
+
+struct Flight {
+    what: What,
+    through: RecordNumber,
+    bytes: usize,
+    since: Instant,
+    reply: Pin<Box<dyn Future<Output = Result<Reply, LogError>> + Send>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Append,
+    Snapshot,
+    Create,
+    Tail,
+}
+
+/// The log's answer to whatever was asked.
+#[derive(Debug)]
+pub(in crate::actor) enum Reply {
+    Written(Written),
+    Created(Created),
+    Tail(Option<Tail>),
+    /// Nothing was asked: the log is back after it could not be reached.
+    Returned,
+}
+
+impl Writer {
+    /// `last` is the last record in the log. `torn` says that a snapshot must come before the next append.
+    pub(super) fn new(at: Ownership, last: RecordNumber, torn: bool, now: Instant) -> Self {
+        Self {
+            returns: at.log.returns(),
+            at,
+            unsaved: Batch::new(last),
+            saved: last,
+            flight: None,
+            retry_at: None,
+            retry_pause: RETRY_FIRST,
+            is_unsure: false,
+            needs_snapshot: torn,
+            is_missing: false,
+            wanted_since: torn.then_some(now),
+            snapshot_at: now,
+            journal_bytes: 0,
+        }
+    }
+
+    /// Takes a record.
+    pub(super) fn record(&mut self, record: &Record) {
+        self.unsaved.push(record);
+        if self.unsaved.bytes().len() > JOURNAL_BYTES_MAX {
+            self.unsaved = Batch::new(self.unsaved.last());
+            self.needs_snapshot = true;
+        }
+    }
+
+    /// Number of the last record made.
+    pub(super) fn last(&self) -> RecordNumber {
+        self.unsaved.last()
+    }
+
+    /// Number of the last record that is saved, with all before it.
+    pub(super) fn saved(&self) -> RecordNumber {
+        self.saved
+    }
+
+    pub(super) fn epoch(&self) -> u32 {
+        self.at.owner.epoch
+    }
+
+    pub(super) fn is_writing(&self) -> bool {
+        self.flight.is_some()
+    }
+
+    /// Asks for a snapshot soon.
+    pub(super) fn want_snapshot(&mut self, now: Instant) {
+        self.wanted_since.get_or_insert(now);
+    }
+
+    /// Asks for a snapshot of everything before anything else.
+    pub(super) fn need_snapshot(&mut self) {
+        self.needs_snapshot = true;
+    }
+
+    /// Starts a write if there is something to write and none is in flight.
+    pub(super) fn start(&mut self, now: Instant, state: impl FnOnce() -> Snapshot) {
+        let waits = self.retry_at.is_some_and(|at| at > now);
+        if self.flight.is_some() || waits {
+            return;
+        }
+        let Some(what) = self.next(now) else {
+            return;
+        };
+        let (log, code, claim) = (Arc::clone(&self.at.log), self.at.code, self.at.owner.claim);
+        let through = self.last();
+        let mut bytes = 0;
+        let reply: Pin<Box<dyn Future<Output = Result<Reply, LogError>> + Send>> = match what {
+            What::Tail => {
+                let tail = log.tail(code);
+                Box::pin(async move { tail.await.map(Reply::Tail) })
+            }
+            What::Append => {
+                bytes = self.unsaved.bytes().len();
+                let written = log.append(code, claim, self.unsaved.clone());
+                Box::pin(async move { written.await.map(Reply::Written) })
+            }
+            What::Snapshot => {
+                let state = state();
+                Box::pin(async move {
+                    let snapshot = encode(state).await?;
+                    metrics::add(Counter::GameSnapshotBytesTotal, count(snapshot.len()));
+                    let written = log.snapshot(code, claim, through, snapshot);
+                    written.await.map(Reply::Written)
+                })
+            }
+            What::Create => {
+                // A store that lost its data may have seen this epoch before.
+                self.at.owner.epoch = self.at.owner.epoch.saturating_add(1);
+                let (owner, facts, state) = (self.at.owner.clone(), self.at.facts.clone(), state());
+                Box::pin(async move {
+                    let snapshot = encode(state).await?;
+                    let birth = Birth {
+                        owner,
+                        facts,
+                        snapshot,
+                        through,
+                    };
+                    log.create(code, birth).await.map(Reply::Created)
+                })
+            }
+        };
+        self.flight = Some(Flight {
+            what,
+            through,
+            bytes,
+            since: now,
+            reply,
+        });
+    }
+
+    fn next(&self, now: Instant) -> Option<What> {
+        if self.is_unsure {
+            return Some(What::Tail);
+        }
+        if self.is_missing {
+            return Some(What::Create);
+        }
+        let waiting = self.unsaved.bytes().len();
+        let is_full = waiting > 0 && self.journal_bytes + waiting > JOURNAL_BYTES_MAX;
+        if self.needs_snapshot || is_full {
+            return Some(What::Snapshot);
+        }
+        let is_due = self.snapshot_due().is_some_and(|due| due <= now);
+        let is_late = self.snapshot_due().is_some_and(|due| due + SNAPSHOT_YIELD <= now);
+        if is_late || (is_due && self.unsaved.is_empty()) {
+            return Some(What::Snapshot);
+        }
+        (!self.unsaved.is_empty()).then_some(What::Append)
+    }
+
+    /// When a snapshot is due.
+    fn snapshot_due(&self) -> Option<Instant> {
+        let is_wanted = self.wanted_since.is_some() || self.journal_bytes >= SNAPSHOT_AT_BYTES;
+        if is_wanted {
+            Some(self.snapshot_at + SNAPSHOT_PAUSE)
+        } else {
+            (self.journal_bytes > 0).then(|| self.snapshot_at + SNAPSHOT_AFTER)
+        }
+    }
+
+    /// Waits for the write in flight, or for the log to come back.
+    pub(super) async fn answered(&mut self) -> Result<Reply, LogError> {
+        let flight = &mut self.flight;
+        let reply = async move {
+            match flight {
+                Some(flight) => flight.reply.as_mut().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            reply = reply => reply,
+            Ok(()) = self.returns.changed() => Ok(Reply::Returned),
+        }
+    }
+
+    /// Takes the answer of [`Writer::answered`].
+    pub(super) fn settle(&mut self, answer: Result<Reply, LogError>, now: Instant) -> Settled {
+        if matches!(answer, Ok(Reply::Returned)) {
+            return self.log_returned();
+        }
+        let Some(flight) = self.flight.take() else {
+            return Settled::Failed;
+        };
+        if flight.what == What::Append {
+            metrics::record(Histogram::GameJournalAppendSeconds, now - flight.since);
+        }
+        match answer {
+            Ok(Reply::Written(Written::Saved)) => self.kept(&flight, now),
+            Ok(Reply::Written(Written::Fenced)) => Settled::Fenced,
+            Ok(Reply::Written(Written::Missing)) => {
+                tracing::error!(game = %self.at.owner.game, "the journal's store lost a game; it is written again");
+                metrics::inc(Counter::GamesRewrittenTotal);
+                self.is_missing = true;
+                Settled::Failed
+            }
+            Ok(Reply::Written(Written::Refused { last })) => self.refused(flight.through, last),
+            Ok(Reply::Created(Created::New)) => {
+                self.is_missing = false;
+                self.kept(&flight, now)
+            }
+            Ok(Reply::Created(Created::Same(owner) | Created::Taken(owner))) => {
+                if owner.claim == self.at.owner.claim {
+                    // Written by an attempt whose answer was lost, and maybe of an older state.
+                    self.is_missing = false;
+                    self.needs_snapshot = true;
+                    Settled::Failed
+                } else {
+                    Settled::Fenced
+                }
+            }
+            Ok(Reply::Tail(tail)) => self.read_tail(tail),
+            Ok(Reply::Returned) => Settled::Failed,
+            Err(error) => {
+                self.failed(&error, now);
+                Settled::Failed
+            }
+        }
+    }
+
+    /// Looks after the game now, also when there is nothing to write: what the log lost it must get again while its owner lives.
+    fn log_returned(&mut self) -> Settled {
+        self.is_unsure = true;
+        self.is_well();
+        Settled::Failed
+    }
+
+    fn kept(&mut self, flight: &Flight, now: Instant) -> Settled {
+        self.is_well();
+        match flight.what {
+            What::Append => {
+                metrics::inc(Counter::GameJournalAppendsTotal);
+                metrics::add(Counter::GameJournalBytesTotal, count(flight.bytes));
+                self.journal_bytes += flight.bytes;
+            }
+            What::Snapshot | What::Create => {
+                metrics::inc(Counter::GameSnapshotsTotal);
+                self.journal_bytes = 0;
+                self.snapshot_at = now;
+                self.wanted_since = None;
+                self.needs_snapshot = false;
+                // Too many waited meanwhile: what came after this snapshot is not in the batch.
+                if self.unsaved.follows() > flight.through {
+                    self.needs_snapshot = true;
+                }
+            }
+            What::Tail => {}
+        }
+        self.advance(flight.through);
+        Settled::Saved
+    }
+
+    fn advance(&mut self, through: RecordNumber) {
+        self.saved = self.saved.max(through);
+        self.unsaved.forget(through);
+    }
+
+    fn refused(&mut self, through: RecordNumber, last: RecordNumber) -> Settled {
+        let game = self.at.owner.game;
+        if last > through {
+            tracing::error!(%game, last = last.0, "the journal holds records that its owner never made");
+            return Settled::Fenced;
+        }
+        tracing::error!(%game, last = last.0, "the journal's store lost records; everything is written again");
+        metrics::inc(Counter::GamesRewrittenTotal);
+        self.needs_snapshot = true;
+        Settled::Failed
+    }
+
+    fn read_tail(&mut self, tail: Option<Tail>) -> Settled {
+        self.is_unsure = false;
+        match tail {
+            None => {
+                self.is_missing = true;
+                Settled::Failed
+            }
+            Some(tail) if tail.owner.claim != self.at.owner.claim => Settled::Fenced,
+            Some(tail) if tail.last > self.last() => self.refused(self.last(), tail.last),
+            Some(tail) if tail.last > self.saved => {
+                self.is_well();
+                // Whether as journal or inside a snapshot is not known; the next snapshot makes it certain.
+                self.journal_bytes += self.unsaved.bytes().len();
+                self.advance(tail.last);
+                Settled::Saved
+            }
+            Some(tail) if tail.last < self.saved => self.refused(self.last(), tail.last),
+            Some(_) => Settled::Failed,
+        }
+    }
+
+    fn is_well(&mut self) {
+        self.retry_at = None;
+        self.retry_pause = RETRY_FIRST;
+    }
+
+    fn failed(&mut self, error: &LogError, now: Instant) {
+        let pause_ms = self.retry_pause.as_millis();
+        tracing::warn!(game = %self.at.owner.game, error = error as &dyn std::error::Error, pause_ms, "write failed");
+        metrics::inc(Counter::GameJournalAppendsFailedTotal);
+        match error {
+            LogError::Unavailable(_) => self.is_unsure = true,
+            LogError::NotDone(_) | LogError::Corrupt { .. } => {}
+        }
+        self.retry_at = Some(now + self.retry_pause);
+        self.retry_pause = (self.retry_pause * 2).min(RETRY_MAX);
+    }
+
+    /// When this wants to be looked at again.
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        if self.flight.is_some() {
+            return None;
+        }
+        let has_work = self.is_unsure || self.is_missing || self.needs_snapshot || !self.unsaved.is_empty();
+        match self.retry_at {
+            Some(at) if has_work => Some(at),
+            Some(_) | None => self.snapshot_due(),
+        }
+    }
+
+    /// Gives the game back.
+    pub(super) fn release(&self) -> LogFuture<Written> {
+        self.at.log.release(self.at.code, self.at.owner.claim)
+    }
+
+    /// Forgets the game.
+    pub(super) fn remove(&self) -> LogFuture<Written> {
+        let claim = self.at.owner.claim;
+        self.at.log.remove(self.at.code, claim, Duration::ZERO)
+    }
+}
+
+/// Encodes a snapshot, a large one beside the game's task.
+async fn encode(state: Snapshot) -> Result<Vec<u8>, LogError> {
+    let answers: usize = state
+        .state
+        .players
+        .iter()
+        .map(|player| player.answers.len())
+        .sum();
+    if answers <= ANSWERS_INLINE_MAX {
+        return Ok(stored::encode_snapshot(&state));
+    }
+    tokio::task::spawn_blocking(move || stored::encode_snapshot(&state))
+        .await
+        .map_err(|error| LogError::NotDone(error.into()))
+}
+
+fn count(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The one task that talks to Redis. It sends everything that waits, waits for all answers, and sends what came meanwhile:
+//! groups form by themselves, as large as the round trip is long.
+//!
+//! No call is ever sent twice. While there is no connection calls are refused at once; when one is lost, those in flight are
+//! answered as unknown. Repeating is up to whoever called.
+
+use std::time::Duration;
+
+use fred::types::Resp3Frame;
+use futures_util::future::join_all;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::call::{Call, CallError};
+use super::config::RedisConfig;
+use super::link::{Link, LinkError, StoreId};
+
+/// Calls sent before their answers are awaited: at 100 bytes an append one group fills a few dozen packets.
+pub(super) const GROUP_CALLS_MAX: usize = 512;
+/// First and longest pause between attempts to connect: a server that is back is found within a second, and one that is
+/// away is not asked more often than that.
+const RECONNECT_FIRST: Duration = Duration::from_millis(20);
+const RECONNECT_MAX: Duration = Duration::from_secs(1);
+
+/// The task's state.
+pub(super) struct Flusher {
+    config: RedisConfig,
+    calls: mpsc::Receiver<Call>,
+    store: watch::Sender<Option<StoreId>>,
+    /// Connections so far.
+    connections: watch::Sender<u64>,
+    /// The store of the last connection.
+    last_store: Option<StoreId>,
+}
+
+/// Why a link is served no longer.
+enum End {
+    /// It is lost.
+    Lost,
+    /// Nobody can call any more.
+    Unused,
+}
+
+impl Flusher {
+    /// A flusher that is not connected. `store` says who is connected, or none.
+    pub(super) fn new(
+        config: RedisConfig,
+        calls: mpsc::Receiver<Call>,
+        store: watch::Sender<Option<StoreId>>,
+        connections: watch::Sender<u64>,
+    ) -> Self {
+        Self {
+            config,
+            calls,
+            store,
+            connections,
+            last_store: None,
+        }
+    }
+
+    /// Connects and serves until nobody can call any more.
+    pub(super) async fn run(mut self) {
+        while let Some(mut link) = self.connect().await {
+            self.greet(link.store().clone());
+            let end = self.serve(&mut link).await;
+            drop(link);
+            self.store.send_replace(None);
+            if matches!(end, End::Unused) {
+                return;
+            }
+            tracing::warn!(redis = %self.config, "connection to Redis lost");
+        }
+    }
+
+    fn greet(&mut self, store: StoreId) {
+        let changed = self.last_store.as_ref().is_some_and(|last| *last != store);
+        if changed {
+            tracing::warn!(redis = %self.config, %store, "connected to Redis, which is not the run it was: data may be missing");
+        } else {
+            tracing::info!(redis = %self.config, %store, "connected to Redis");
+        }
+        self.last_store = Some(store.clone());
+        self.store.send_replace(Some(store));
+        self.connections.send_modify(|connections| *connections += 1);
+    }
+
+    /// Tries until there is a link, refusing calls meanwhile; none when nobody can call any more.
+    async fn connect(&mut self) -> Option<Link> {
+        let mut pause = RECONNECT_FIRST;
+        let mut said = false;
+        loop {
+            let opened = {
+                let config = self.config.clone();
+                let opening = async move { Link::open(&config).await };
+                refuse_until(&mut self.calls, opening).await?
+            };
+            match opened {
+                Ok(link) => return Some(link),
+                Err(error) => self.say_once(&mut said, &error),
+            }
+            refuse_until(&mut self.calls, sleep_until(Instant::now() + pause)).await?;
+            pause = (pause * 2).min(RECONNECT_MAX);
+        }
+    }
+
+    fn say_once(&self, said: &mut bool, error: &LinkError) {
+        if !std::mem::replace(said, true) {
+            tracing::warn!(redis = %self.config, error = error as &dyn std::error::Error, "no connection to Redis, trying again");
+        }
+    }
+
+    async fn serve(&mut self, link: &mut Link) -> End {
+        let mut group = Vec::new();
+        loop {
+            let received = tokio::select! {
+                received = self.calls.recv_many(&mut group, GROUP_CALLS_MAX) => received,
+                () = link.lost() => return End::Lost,
+            };
+            if received == 0 {
+                return End::Unused;
+            }
+            if send(link, std::mem::take(&mut group)).await.is_err() {
+                return End::Lost;
+            }
+        }
+    }
+}
+
+/// The link must be given up.
+struct Condemned;
+
+/// Sends a group and hands out the answers.
+async fn send(link: &Link, group: Vec<Call>) -> Result<(), Condemned> {
+    let mut condemned = false;
+    let mut without_library = Vec::new();
+    for (call, answer) in ask_all(link, group).await {
+        match answer {
+            Err(error) if error.wants_library() => without_library.push(call),
+            answer => condemned |= hand_out(call, answer),
+        }
+    }
+    if !without_library.is_empty() {
+        // Those were refused before anything ran, so sending them is no repetition.
+        if let Err(error) = link.load_library().await {
+            condemned |= error.condemns_connection();
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "Redis does not take our functions"
+            );
+        }
+        for (call, answer) in ask_all(link, without_library).await {
+            condemned |= hand_out(call, answer);
+        }
+    }
+    if condemned { Err(Condemned) } else { Ok(()) }
+}
+
+async fn ask_all(link: &Link, group: Vec<Call>) -> Vec<(Call, Result<Resp3Frame, CallError>)> {
+    join_all(group.into_iter().map(async |call| {
+        let answer = link.ask(call.command, call.args.clone()).await;
+        (call, answer)
+    }))
+    .await
+}
+
+/// Whether the answer condemns the connection.
+fn hand_out(call: Call, answer: Result<Resp3Frame, CallError>) -> bool {
+    let condemns = answer.as_ref().is_err_and(CallError::condemns_connection);
+    // Whoever asked may be gone.
+    let _gone = call.answer.send(answer);
+    condemns
+}
+
+/// Waits for `until` and refuses all calls that come meanwhile; none when nobody can call any more.
+async fn refuse_until<T>(calls: &mut mpsc::Receiver<Call>, until: impl Future<Output = T>) -> Option<T> {
+    tokio::pin!(until);
+    loop {
+        tokio::select! {
+            done = &mut until => return Some(done),
+            call = calls.recv() => {
+                let _gone = call?.answer.send(Err(CallError::Away));
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! How a game gets to live here: created, or taken up from the log. Either way its actor starts only when the log says that the
+//! game is this server's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use game_core::Game;
+use protocol::ids::GameCode;
+use runtime::metrics::{self, Counter};
+
+use crate::actor::{self, Ownership, mailbox::GameHandle};
+use crate::facts::Facts;
+use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, Stored};
+use crate::registry::Opening;
+use crate::server::Shared;
+use crate::stored::{self, Restored, Snapshot, StoredError};
+
+/// Longest wait for the log when a teacher starts a game: after that the page says "try again".
+const CREATE_MAX: Duration = Duration::from_secs(3);
+/// Games taken up at the same time: enough to keep a store busy, few enough to hold their bytes.
+const RESTORES_AT_ONCE: usize = 8;
+/// Attempts to take a game up while the log is not available, and the pause between them.
+const RESTORE_ATTEMPTS: u32 = 20;
+const RESTORE_PAUSE: Duration = Duration::from_millis(500);
+
+/// What became of a new game.
+pub(crate) enum Opened {
+    New(GameHandle),
+    /// An earlier attempt, whose answer was lost, created it.
+    Same(GameHandle),
+    /// Another game has the code.
+    CodeTaken,
+}
+
+/// What became of the games in the log when a server started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Restoration {
+    /// Games taken up.
+    pub restored: usize,
+    /// Games that this build cannot read; they are left as they are.
+    pub unreadable: usize,
+    /// Games that somebody else claimed or removed meanwhile, or that the log did not hand out.
+    pub left: usize,
+}
+
+/// What became of one of them.
+enum Outcome {
+    Restored,
+    Unreadable,
+    Left,
+}
+
+/// Creates a game in the log and starts it.
+pub(crate) async fn open_new(
+    shared: &Shared,
+    opening: Opening,
+    game: Game,
+    facts: Facts,
+) -> Result<Opened, LogError> {
+    let code = facts.code;
+    let key = facts.key.clone();
+    let restored = Restored {
+        game,
+        facts,
+        at: 0,
+        over_ms: None,
+        result_settled: false,
+        last: RecordNumber::NONE,
+        torn: false,
+    };
+    let owner = Owner {
+        game: restored.facts.game,
+        create_key: format!("{}:{key}", restored.facts.teacher),
+        server: Some(shared.id.clone()),
+        epoch: restored.facts.epoch,
+        claim: ClaimId::draw(),
+    };
+    let birth = Birth {
+        owner: owner.clone(),
+        facts: stored::encode_facts(&restored.facts),
+        snapshot: stored::encode_snapshot(&Snapshot {
+            at: 0,
+            state: restored.game.export(),
+            over_ms: None,
+            result_settled: false,
+        }),
+        through: RecordNumber::NONE,
+    };
+    let facts = birth.facts.clone();
+    let created = tokio::time::timeout(CREATE_MAX, shared.log.create(code, birth))
+        .await
+        .map_err(|elapsed| LogError::Unavailable(elapsed.into()))??;
+    match created {
+        Created::New => {
+            let ownership = ownership(shared, code, owner, facts);
+            let place = opening.place();
+            let handle = opening.finish(key, || {
+                actor::spawn(restored, ownership, shared.surroundings(), place)
+            });
+            Ok(Opened::New(handle))
+        }
+        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code).await? {
+            Taken::Game(handle) => Ok(Opened::Same(handle)),
+            Taken::Unreadable | Taken::Gone => Ok(Opened::CodeTaken),
+        },
+        Created::Same(_) | Created::Taken(_) => Ok(Opened::CodeTaken),
+    }
+}
+
+/// Whether a game can be taken up without asking anybody: it is nobody's, or an attempt of this very process made it.
+fn may_take(shared: &Shared, owner: &Owner) -> bool {
+    owner.server.as_ref().is_none_or(|server| *server == shared.id)
+}
+
+/// Takes up every game in the log.
+pub(crate) async fn restore_all(shared: &Arc<Shared>) -> Result<Restoration, LogError> {
+    let games = shared.log.games().await?;
+    let outcomes = futures_util::stream::iter(games)
+        .map(|(code, _owner)| restore_one(shared, code))
+        .buffer_unordered(RESTORES_AT_ONCE);
+    let mut restoration = Restoration::default();
+    let mut outcomes = std::pin::pin!(outcomes);
+    while let Some(outcome) = outcomes.next().await {
+        match outcome {
+            Outcome::Restored => restoration.restored += 1,
+            Outcome::Unreadable => restoration.unreadable += 1,
+            Outcome::Left => restoration.left += 1,
+        }
+    }
+    Ok(restoration)
+}
+
+async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
+    for _attempt in 0..RESTORE_ATTEMPTS {
+        let Some(opening) = shared.registry.begin_restore(code) else {
+            return Outcome::Left;
+        };
+        match take_up(shared, opening, code).await {
+            Ok(Taken::Game(_)) => return Outcome::Restored,
+            Ok(Taken::Unreadable) => return Outcome::Unreadable,
+            Ok(Taken::Gone) => return Outcome::Left,
+            Err(error) => {
+                tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be taken up yet");
+            }
+        }
+        tokio::time::sleep(RESTORE_PAUSE).await;
+    }
+    tracing::error!(%code, "a game was not taken up: the journal's store does not hand it out");
+    Outcome::Left
+}
+
+enum Taken {
+    Game(GameHandle),
+    Unreadable,
+    /// Removed, or claimed by somebody else.
+    Gone,
+}
+
+/// Claims a game and starts it where the log has it. What this build cannot read it does not claim.
+async fn take_up(shared: &Shared, opening: Opening, code: GameCode) -> Result<Taken, LogError> {
+    let Some(found) = shared.log.load(code).await? else {
+        return Ok(Taken::Gone);
+    };
+    if let Err(error) = stored::restore(&found) {
+        return Ok(unreadable(opening, &found, &error));
+    }
+    let claim = ClaimId::draw();
+    let claimed = shared
+        .log
+        .claim(code, found.owner.claim, shared.id.clone(), claim)
+        .await?;
+    match claimed {
+        Claimed::Yes(_) => {}
+        Claimed::Beaten(_) | Claimed::Missing => return Ok(Taken::Gone),
+    }
+    // Read again: only now nobody else can write it.
+    let Some(found) = shared.log.load(code).await? else {
+        return Ok(Taken::Gone);
+    };
+    let restored = match stored::restore(&found) {
+        Ok(restored) => restored,
+        Err(error) => {
+            shared.log.release(code, claim).await?;
+            return Ok(unreadable(opening, &found, &error));
+        }
+    };
+    Ok(Taken::Game(start(shared, opening, code, found, restored)))
+}
+
+fn start(shared: &Shared, opening: Opening, code: GameCode, found: Stored, restored: Restored) -> GameHandle {
+    metrics::inc(Counter::GamesRestoredTotal);
+    tracing::info!(
+        game = %restored.facts.game,
+        epoch = found.owner.epoch,
+        records = restored.last.0.saturating_sub(found.through.0),
+        "game taken up"
+    );
+    let ownership = ownership(shared, code, found.owner, found.facts);
+    let place = opening.place();
+    opening.finish(restored.facts.key.clone(), || {
+        actor::spawn(restored, ownership, shared.surroundings(), place)
+    })
+}
+
+fn unreadable(opening: Opening, found: &Stored, error: &StoredError) -> Taken {
+    let error = error as &dyn std::error::Error;
+    tracing::error!(game = %found.owner.game, error, "a game cannot be read; it is left as it is");
+    metrics::inc(Counter::GamesUnreadableTotal);
+    opening.lose();
+    Taken::Unreadable
+}
+
+fn ownership(shared: &Shared, code: GameCode, owner: Owner, facts: Vec<u8>) -> Ownership {
+    Ownership {
+        log: Arc::clone(&shared.log),
+        code,
+        owner,
+        facts,
+    }
+}

@@ -1,0 +1,227 @@
+//! Redis killed, emptied, frozen, slow, out of memory.
+
+use std::time::Duration;
+
+use game_server::{Created, GameLog, LogError, RecordNumber, Written};
+use tokio::time::{Instant, timeout};
+
+use crate::kit::{
+    PATIENCE, append_surely, assert_journal, batch, birth, code, create, log, wait_connected,
+    wait_disconnected,
+};
+use crate::server::{Keep, RedisServer};
+
+#[tokio::test]
+async fn what_was_answered_survives_a_kill_of_a_redis_with_a_log_file() {
+    let mut redis = RedisServer::start(Keep::AppendOnly).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    append_surely(&log, code(0), claim, batch(1, 5)).await;
+    let before = log.store().borrow().clone();
+    redis.kill().await;
+    wait_disconnected(&log).await;
+    // Certainly not done, and said at once.
+    let refused = log.append(code(0), claim, batch(6, 6)).await;
+    assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
+    redis.restart().await;
+    wait_connected(&log).await;
+    assert_ne!(*log.store().borrow(), before, "another run, which may lack data");
+    append_surely(&log, code(0), claim, batch(6, 6)).await;
+    assert_journal(&log, code(0), 1, 6).await;
+}
+
+#[tokio::test]
+async fn a_game_is_written_again_into_a_redis_that_came_back_empty() {
+    let mut redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    append_surely(&log, code(0), claim, batch(1, 5)).await;
+    let before = log.store().borrow().clone();
+    redis.kill().await;
+    wait_disconnected(&log).await;
+    redis.restart().await;
+    wait_connected(&log).await;
+    assert_ne!(*log.store().borrow(), before);
+    assert_eq!(
+        log.append(code(0), claim, batch(6, 6)).await.unwrap(),
+        Written::Missing
+    );
+    assert_eq!(log.tail(code(0)).await.unwrap(), None);
+    let mut again = birth(6);
+    again.owner.epoch = 2;
+    let claim = again.owner.claim;
+    assert_eq!(log.create(code(0), again.clone()).await.unwrap(), Created::New);
+    append_surely(&log, code(0), claim, batch(7, 8)).await;
+    assert_journal(&log, code(0), 7, 8).await;
+    let stored = log.load(code(0)).await.unwrap().unwrap();
+    assert_eq!((stored.owner, stored.snapshot), (again.owner, again.snapshot));
+}
+
+#[tokio::test]
+async fn emptied_under_a_living_connection_it_is_told_as_missing() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    redis.ask(&["FLUSHALL"]).await;
+    assert_eq!(
+        log.append(code(0), claim, batch(1, 1)).await.unwrap(),
+        Written::Missing
+    );
+    assert_eq!(
+        log.snapshot(code(0), claim, RecordNumber(1), Vec::new())
+            .await
+            .unwrap(),
+        Written::Missing
+    );
+    assert_eq!(log.release(code(0), claim).await.unwrap(), Written::Missing);
+    assert_eq!(log.games().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_lost_library_is_loaded_again_within_the_call() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    redis.ask(&["FUNCTION", "FLUSH"]).await;
+    assert_eq!(
+        log.append(code(0), claim, batch(1, 2)).await.unwrap(),
+        Written::Saved
+    );
+    assert_journal(&log, code(0), 1, 2).await;
+}
+
+#[tokio::test]
+async fn a_short_freeze_only_delays() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    redis.freeze();
+    let appending = log.append(code(0), claim, batch(1, 3));
+    let mut appending = tokio::spawn(appending);
+    assert!(
+        timeout(Duration::from_millis(300), &mut appending).await.is_err(),
+        "frozen"
+    );
+    redis.thaw();
+    assert_eq!(appending.await.unwrap().unwrap(), Written::Saved);
+}
+
+#[tokio::test]
+async fn a_long_freeze_is_an_unknown_outcome_and_nothing_is_kept_twice() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    append_surely(&log, code(0), claim, batch(1, 1)).await;
+    redis.freeze();
+    let asked = Instant::now();
+    let unknown = log.append(code(0), claim, batch(2, 4)).await;
+    assert!(matches!(unknown, Err(LogError::Unavailable(_))), "{unknown:?}");
+    assert!(asked.elapsed() < Duration::from_secs(4), "given up in time");
+    wait_disconnected(&log).await;
+    redis.thaw();
+    // What lay in the socket is done now, whether or not it is repeated before or after.
+    append_surely(&log, code(0), claim, batch(2, 5)).await;
+    assert_journal(&log, code(0), 1, 5).await;
+}
+
+#[tokio::test]
+async fn out_of_memory_is_told_and_what_gives_memory_back_still_works() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    let other = create(&log, code(1)).await;
+    append_surely(&log, code(0), claim, batch(1, 2)).await;
+    redis.ask(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    for refused in [
+        log.append(code(0), claim, batch(3, 3)).await,
+        log.snapshot(code(0), claim, RecordNumber(3), b"s".to_vec()).await,
+    ] {
+        assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
+    }
+    assert!(matches!(
+        log.create(code(2), birth(0)).await,
+        Err(LogError::NotDone(_))
+    ));
+    assert_eq!(log.tail(code(0)).await.unwrap().unwrap().last, RecordNumber(2));
+    assert_eq!(
+        log.remove(code(1), other, Duration::ZERO).await.unwrap(),
+        Written::Saved
+    );
+    assert_eq!(log.games().await.unwrap().len(), 1);
+    redis.ask(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    assert_eq!(
+        log.append(code(0), claim, batch(3, 3)).await.unwrap(),
+        Written::Saved
+    );
+    assert_journal(&log, code(0), 1, 3).await;
+}
+
+#[tokio::test]
+async fn a_store_without_its_replicas_refuses() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    redis.ask(&["CONFIG", "SET", "min-replicas-to-write", "1"]).await;
+    let refused = log.append(code(0), claim, batch(1, 1)).await;
+    assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
+    assert_eq!(log.tail(code(0)).await.unwrap().unwrap().last, RecordNumber::NONE);
+}
+
+#[tokio::test]
+async fn games_that_wait_for_a_slow_redis_share_its_next_round_trip() {
+    const GAMES: u8 = 200;
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let mut claims = Vec::new();
+    for game in 0..GAMES {
+        claims.push(create(&log, code(game)).await);
+    }
+    redis.ask(&["CLIENT", "PAUSE", "700", "WRITE"]).await;
+    let asked = Instant::now();
+    let appends: Vec<_> = (0..GAMES)
+        .zip(&claims)
+        .map(|(game, claim)| tokio::spawn(log.append(code(game), *claim, batch(1, 1))))
+        .collect();
+    for append in appends {
+        assert_eq!(append.await.unwrap().unwrap(), Written::Saved);
+    }
+    let took = asked.elapsed();
+    assert!(took > Duration::from_millis(500), "the pause was felt: {took:?}");
+    assert!(
+        took < Duration::from_secs(2),
+        "one pause, not one a game: {took:?}"
+    );
+}
+
+#[tokio::test]
+async fn calls_that_wait_are_bounded_by_bytes() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    redis.freeze();
+    let snapshot = || log.snapshot(code(0), claim, RecordNumber(1), vec![0; 10 * 1024 * 1024]);
+    let waiting: Vec<_> = (0..6).map(|_| snapshot()).collect();
+    let refused = timeout(Duration::from_secs(1), snapshot())
+        .await
+        .expect("at once");
+    assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
+    for unknown in waiting {
+        let unknown = timeout(PATIENCE, unknown).await.unwrap();
+        assert!(
+            matches!(unknown, Err(LogError::Unavailable(_) | LogError::NotDone(_))),
+            "{unknown:?}"
+        );
+    }
+    redis.thaw();
+    wait_connected(&log).await;
+    let saved = timeout(PATIENCE, async {
+        while log
+            .snapshot(code(0), claim, RecordNumber(1), b"small".to_vec())
+            .await
+            .is_err()
+        {
+            tokio::task::yield_now().await;
+        }
+    });
+    saved.await.expect("there is room again");
+}
