@@ -40,6 +40,8 @@ pub struct Player {
     /// Rows of answers that are neither saved nor refused: to be sent again after coming back.
     pending: Vec<u32>,
     final_places: Option<Final>,
+    /// Was shown the podium.
+    saw_end: bool,
     /// The end of the socket is expected: the server said why, or it was reported already.
     end_expected: bool,
     /// Welcomed on the socket that is open.
@@ -82,6 +84,7 @@ impl Player {
             row: None,
             pending: Vec::new(),
             final_places: None,
+            saw_end: false,
             end_expected: false,
             here: false,
             away_since: None,
@@ -94,6 +97,12 @@ impl Player {
     #[must_use]
     pub const fn class(&self) -> u32 {
         self.class
+    }
+
+    /// When its join was due.
+    #[must_use]
+    pub const fn due_at(&self) -> Stamp {
+        self.due_at
     }
 
     /// Its id in the game, once it was welcomed.
@@ -263,11 +272,13 @@ impl Player {
                 format!("final total {total}, had {}", self.total)
             });
         }
-        self.end_with(Final { rank, total, of }, world);
+        self.end_with(Some(Final { rank, total, of }), world);
     }
 
-    fn end_with(&mut self, places: Final, world: &mut World) {
-        if self.final_places.replace(places).is_none()
+    /// The podium is shown; without a place of its own for who came when it stood already.
+    fn end_with(&mut self, places: Option<Final>, world: &mut World) {
+        self.final_places = places.or(self.final_places);
+        if !std::mem::replace(&mut self.saw_end, true)
             && let Some(class) = world.class_mut(self.class)
         {
             class.over += 1;

@@ -137,6 +137,8 @@ pub struct StageFigures {
 pub struct Figures {
     /// Stage by stage.
     pub stages: Vec<StageFigures>,
+    /// Players whose join was due before the last hold ended, and who were never welcomed.
+    pub not_joined: u64,
     /// Games by server.
     pub spread: Spread,
     /// Answers against the saved results.
@@ -205,6 +207,8 @@ pub fn run(
         all.push(figures);
         times.push(stage_times);
     }
+    // Some come later than the last hold ends.
+    let ended_at = clock::now();
     let spread = Spread::of(&school, targets, admins, &games_before)?;
     console.progress("ending the games");
     let without_podium = school.end(&mut engine)?;
@@ -217,7 +221,11 @@ pub fn run(
     school.tell_hosts(&mut engine, Task::Finish);
     engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(&school, e) == 0)?;
     let tally = &engine.world.tally;
+    let missing = engine
+        .players()
+        .filter(|player| player.due_at() < ended_at && player.id().is_none());
     let figures = Figures {
+        not_joined: count(missing.count()),
         stages: all,
         spread,
         ledger: verdict.reckoning,
@@ -236,6 +244,8 @@ pub fn run(
         fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut own = school::own(&engine);
+    // Only holds count, and so does only the lateness in them.
+    own.lateness = Micros::default();
     times
         .iter()
         .for_each(|stage| own.lateness.merge(&stage.tally.lateness));

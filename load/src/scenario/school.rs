@@ -20,6 +20,8 @@ const LOBBIES_PER_TEACHER: usize = 10;
 const TEACHER_MS_MAX: u64 = 30_000;
 /// A step without waiting for people takes at most this long, in milliseconds.
 pub(super) const STEP_MS_MAX: u64 = 15_000;
+/// Between two frames that everybody has to send at the same time, in microseconds: as fast as one thread can be in time.
+const SEND_EVERY_US: u64 = 50;
 /// Between two sockets that are dropped and opened again, in microseconds: opening one costs the kernel 50 to 100.
 const DROP_EVERY_US: u64 = 150;
 /// Classes that are described in words.
@@ -118,11 +120,11 @@ impl School {
             .filter_map(|room| engine.world.class(room.class))
     }
 
-    /// Lets every host do `task` now.
+    /// Lets every host do `task` now, one after the other.
     pub(super) fn tell_hosts(&self, engine: &mut Engine, task: Task) {
-        let at = clock::now();
-        for room in &self.rooms {
-            let conn = room.host;
+        let now = clock::now();
+        for (position, room) in (0..).zip(&self.rooms) {
+            let (at, conn) = (now.plus_us(position * SEND_EVERY_US), room.host);
             engine.schedule(Due { at, conn, task });
         }
     }
@@ -204,14 +206,17 @@ impl School {
         for conn in 0..small(engine.conns().len()) {
             if engine.player(conn).is_some_and(crate::client::Player::is_here) {
                 engine.schedule(Due {
-                    at,
+                    at: at.plus_us(asked * SEND_EVERY_US),
                     conn,
                     task: Task::Ping,
                 });
                 asked += 1;
             }
         }
-        engine.run_until(at.plus_ms(STEP_MS_MAX), |e| e.world.tally.pongs >= before + asked)?;
+        let sent_at = at.plus_us(asked * SEND_EVERY_US);
+        engine.run_until(sent_at.plus_ms(STEP_MS_MAX), |e| {
+            e.world.tally.pongs >= before + asked
+        })?;
         Ok((before + asked).saturating_sub(engine.world.tally.pongs))
     }
 

@@ -224,15 +224,15 @@ impl Player {
             // What it was told is compared with the report; whether it must count was judged by whoever was there.
             let _told = self.expected_ok(q, points, world);
         }
-        let places = state.over.as_ref().and_then(|over| {
-            Some(Final {
-                rank: over.rank?,
-                total: over.total?,
-                of: over.of?,
-            })
-        });
-        if let Some(places) = places {
-            self.end_with(places, world);
+        if let Some(over) = &state.over {
+            let places = || {
+                Some(Final {
+                    rank: over.rank?,
+                    total: over.total?,
+                    of: over.of?,
+                })
+            };
+            self.end_with(places(), world);
         }
     }
 

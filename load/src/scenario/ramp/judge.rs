@@ -28,9 +28,8 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
             "",
         );
     }
-    let joined = figures.stages.last().map_or(0, |stage| stage.joined);
     measured.count("players", plan.my_students());
-    measured.zero("players not joined", plan.my_students().saturating_sub(joined));
+    measured.zero("players not joined", figures.not_joined);
     measured.zero("classes without a podium for everybody", figures.without_podium);
     measured.zero(
         "phones whose head of the sequence is unverified",
