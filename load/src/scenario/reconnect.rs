@@ -1,5 +1,5 @@
 //! `reconnect`: in the middle of an open question every socket drops and comes back at once with the token that it holds,
-//! one every 150 µs, as one process cannot open them faster and be in time. Answers how long it takes until everybody is
+//! one every 300 µs, as one process cannot open them faster and be in time. Answers how long it takes until everybody is
 //! in play again, and whether anything was lost on the way: every `welcome` must cover what was missed, every answer that
 //! was on its way must be settled and counted once.
 

@@ -22,8 +22,8 @@ const TEACHER_MS_MAX: u64 = 30_000;
 pub(super) const STEP_MS_MAX: u64 = 15_000;
 /// Between two frames that everybody has to send at the same time, in microseconds: as fast as one thread can be in time.
 const SEND_EVERY_US: u64 = 50;
-/// Between two sockets that are dropped and opened again, in microseconds: opening one costs the kernel 50 to 100.
-const DROP_EVERY_US: u64 = 150;
+/// Between two sockets that are dropped and opened again, in microseconds: closing one, opening one and resuming take 150 to 200 of one core.
+const DROP_EVERY_US: u64 = 300;
 /// Classes that are described in words.
 const EXAMPLES_MAX: usize = 5;
 /// How often reports that are not saved yet are asked for again, in milliseconds.
