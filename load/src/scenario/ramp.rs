@@ -18,6 +18,7 @@ use crate::measure::{Micros, Quantiles, Reckoning, Tally};
 use crate::plan::{Habits, Pace, Plan};
 use crate::report::{Console, Outcome};
 use crate::sys::{clock, count, process, real};
+use crate::verdict::Own;
 
 /// Players of a class.
 pub const CLASS_SIZE: u32 = 30;
@@ -243,19 +244,25 @@ pub fn run(
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
-    let mut own = school::own(&engine);
-    // Only holds count, and so does only the lateness in them.
-    own.lateness = Micros::default();
-    times
-        .iter()
-        .for_each(|stage| own.lateness.merge(&stage.tally.lateness));
     Ok(Outcome {
         scenario: "ramp",
         table: judge::table(&figures),
         measured: judge::measured(plan, &figures, &times, &tally.faults),
         figures: serde_json::to_value(&figures).unwrap_or_default(),
-        own,
+        own: own_in_holds(&engine, &times),
     })
+}
+
+/// How late the harness itself was. Only holds count, and so does only the lateness in them.
+fn own_in_holds(engine: &Engine, times: &[StageTimes]) -> Own {
+    let mut lateness = Micros::default();
+    times
+        .iter()
+        .for_each(|stage| lateness.merge(&stage.tally.lateness));
+    Own {
+        lateness,
+        ..school::own(engine)
+    }
 }
 
 fn not_told(school: &School, engine: &Engine) -> u64 {
