@@ -21,8 +21,10 @@ use thiserror::Error;
 
 use crate::ambient;
 
+mod peer;
 mod service;
 
+pub(crate) use peer::PeerKeys;
 pub(crate) use service::ServiceSigner;
 
 /// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.
