@@ -33,13 +33,20 @@ const NETWORKS_MAX: usize = 4_096;
 
 /// Where a client comes from: one IPv4 address, behind which a whole school may be, or the IPv6 network that one customer
 /// gets at most (48 bits), of which a script could use every address.
-///
-/// None where clients cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Network {
+    /// None where clients cannot be told apart.
     address: Option<IpAddr>,
     /// Another server passed the client on, where its network tried too many.
     is_refused: bool,
+}
+
+impl Network {
+    /// One that cannot be told from others.
+    const UNKNOWN: Self = Self {
+        address: None,
+        is_refused: false,
+    };
 }
 
 impl From<IpAddr> for Network {
@@ -64,8 +71,8 @@ impl FromRequestParts<Arc<Shared>> for Network {
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Self::Rejection> {
         if let Some(via) = parts.extensions.get::<Via>() {
             return Ok(Self {
-                address: None,
                 is_refused: via.wary,
+                ..Self::UNKNOWN
             });
         }
         // A request from inside the process has no peer.
@@ -73,11 +80,7 @@ impl FromRequestParts<Arc<Shared>> for Network {
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .filter(|_| shared.config.peers_are_clients);
-        let nobody = Self {
-            address: None,
-            is_refused: false,
-        };
-        Ok(peer.map_or(nobody, |peer| peer.0.ip().into()))
+        Ok(peer.map_or(Self::UNKNOWN, |peer| peer.0.ip().into()))
     }
 }
 
@@ -211,9 +214,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn clients_that_cannot_be_told_apart_share_what_all_have() {
         let guesses = Guesses::new();
-        assert_eq!(try_until_refused(&guesses, Network(None)), ALL_MAX);
+        assert_eq!(try_until_refused(&guesses, Network::UNKNOWN), ALL_MAX);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(try_until_refused(&guesses, Network(None)), 100);
+        assert_eq!(try_until_refused(&guesses, Network::UNKNOWN), 100);
     }
 
     #[tokio::test(start_paused = true)]
