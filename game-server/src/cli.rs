@@ -111,8 +111,14 @@ fn name(value: &str) -> Result<String, BadValue> {
 /// What `host:port` is, a host being whatever a name service or a family of addresses calls one.
 fn peer_address(value: &str) -> Result<String, BadValue> {
     let is_host = |host: &str| {
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b))
+        let host = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host);
+        !host.is_empty()
+            && host
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b))
     };
     value
         .rsplit_once(':')
@@ -155,7 +161,15 @@ mod tests {
         for good in ["game-0.game:8090", "10.0.0.7:1", "[::1]:8090"] {
             assert_eq!(peer_address(good).as_deref(), Ok(good));
         }
-        for bad in ["game-0", ":8090", "game-0:0", "game-0:", "http://game-0:8090", "a b:1", ""] {
+        for bad in [
+            "game-0",
+            ":8090",
+            "game-0:0",
+            "game-0:",
+            "http://game-0:8090",
+            "a b:1",
+            "",
+        ] {
             assert_eq!(peer_address(bad), Err(BadValue::PeerAddress), "{bad:?}");
         }
         assert_eq!(

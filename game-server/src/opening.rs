@@ -101,7 +101,8 @@ pub(crate) async fn open_new(
             });
             Ok(Opened::New(handle))
         }
-        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code, None).await? {
+        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code, None).await?
+        {
             Taken::Game(handle) => Ok(Opened::Same(handle)),
             Taken::Unreadable | Taken::Gone => Ok(Opened::CodeTaken),
         },

@@ -50,7 +50,9 @@ impl Peers {
             return Ok(None);
         };
         if matches!(store, Store::Memory) {
-            bail!("--peer-listen needs --redis or --redis-file: servers that share no store have no common games");
+            bail!(
+                "--peer-listen needs --redis or --redis-file: servers that share no store have no common games"
+            );
         }
         if listen.ip().is_unspecified() && config.peer_address.is_none() {
             bail!("--peer-listen {listen} is no address that others can reach; give one with --peer-address");

@@ -30,7 +30,10 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
                 }
             }
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the lease was not renewed");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the lease was not renewed"
+                );
                 metrics::inc(Counter::GameLeasesFailedTotal);
             }
         }

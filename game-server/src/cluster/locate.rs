@@ -52,12 +52,16 @@ enum Look {
 pub(crate) async fn locate(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> Located {
     let mut search = {
         let mut searches = cluster.searches.lock().unwrap_or_else(PoisonError::into_inner);
-        let search = searches.entry(code).or_insert_with(|| begin(shared, cluster, code));
+        let search = searches
+            .entry(code)
+            .or_insert_with(|| begin(shared, cluster, code));
         search.clone()
     };
     let found = search.wait_for(Option::is_some).await;
     // An error means that the search died.
-    found.map_or(Located::Unknown, |found| found.clone().unwrap_or(Located::Unknown))
+    found.map_or(Located::Unknown, |found| {
+        found.clone().unwrap_or(Located::Unknown)
+    })
 }
 
 fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> watch::Receiver<Option<Located>> {
@@ -84,7 +88,11 @@ struct UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut searches = self.cluster.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searches = self
+            .cluster
+            .searches
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         searches.remove(&self.code);
     }
 }
@@ -125,10 +133,13 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
 async fn holder(cluster: &Cluster, code: GameCode) -> Option<Lease> {
     let others = cluster.others();
     let said = join_all(others.iter().map(|member| cluster.ask(&member.lease, code))).await;
-    let mut holders = others.into_iter().zip(said).filter_map(|(member, said)| match said {
-        Said::Has(held) => Some((held.epoch, member.lease)),
-        Said::HasNot | Said::Gone | Said::Nothing => None,
-    });
+    let mut holders = others
+        .into_iter()
+        .zip(said)
+        .filter_map(|(member, said)| match said {
+            Said::Has(held) => Some((held.epoch, member.lease)),
+            Said::HasNot | Said::Gone | Said::Nothing => None,
+        });
     let first = holders.next()?;
     let (_, lease) = holders.fold(first, |one, other| if other.0 > one.0 { other } else { one });
     Some(lease)

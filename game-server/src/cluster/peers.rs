@@ -104,7 +104,9 @@ impl From<HeldWire> for Held {
 impl Cluster {
     /// Asks a run of a server whether it has a game.
     pub(super) async fn ask(&self, lease: &Lease, code: GameCode) -> Said {
-        let said = self.get::<GameAnswer>(lease, &format!("/peer/game?g={code}")).await;
+        let said = self
+            .get::<GameAnswer>(lease, &format!("/peer/game?g={code}"))
+            .await;
         match said {
             Ok(answer) if answer.incarnation != lease.server.incarnation => Said::Gone,
             Ok(GameAnswer { held: Some(held), .. }) => Said::Has(held.into()),
@@ -112,7 +114,12 @@ impl Cluster {
             Err(error) if error.is_refused() => Said::Gone,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(server = lease.server.name, address = lease.address, error, "a game server cannot be asked");
+                tracing::warn!(
+                    server = lease.server.name,
+                    address = lease.address,
+                    error,
+                    "a game server cannot be asked"
+                );
                 Said::Nothing
             }
         }
@@ -133,7 +140,9 @@ impl Cluster {
             let body = body.map_err(PeerError::Answer)?.to_bytes();
             serde_json::from_slice(&body).map_err(|error| PeerError::Answer(error.into()))
         };
-        timeout(ANSWER_MAX, call).await.map_err(|_elapsed| PeerError::Timeout)?
+        timeout(ANSWER_MAX, call)
+            .await
+            .map_err(|_elapsed| PeerError::Timeout)?
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use ::http::StatusCode;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use ::http::StatusCode;
 
 use super::peers::{GameAnswer, PEER_HEADER};
 use super::tunnel::WARY_HEADER;

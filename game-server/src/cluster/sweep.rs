@@ -27,11 +27,17 @@ const AT_ONCE: usize = 8;
 pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
     loop {
         if let Err(error) = sweep_once(&shared, &cluster).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "orphaned games could not be listed");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "orphaned games could not be listed"
+            );
         }
         let pause = Duration::from_millis(u64::from(ambient::jitter_ms(PAUSE_MS.0, PAUSE_MS.1)));
         if timeout(pause, cluster.orphans.notified()).await.is_ok() {
-            sleep(Duration::from_millis(u64::from(ambient::jitter_ms(DELAY_MS.0, DELAY_MS.1)))).await;
+            sleep(Duration::from_millis(u64::from(ambient::jitter_ms(
+                DELAY_MS.0, DELAY_MS.1,
+            ))))
+            .await;
         }
     }
 }
@@ -43,7 +49,9 @@ async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), 
         .map(|member| (member.lease.server, member.is_leased))
         .collect();
     let games = shared.log.games().await?;
-    let orphans = games.into_iter().filter(|(code, owner)| is_orphan(shared, &leased, *code, owner));
+    let orphans = games
+        .into_iter()
+        .filter(|(code, owner)| is_orphan(shared, &leased, *code, owner));
     futures_util::stream::iter(orphans)
         .for_each_concurrent(AT_ONCE, async |(code, _owner)| {
             // A sweep takes nothing from anybody: it asks as for a client. What it cannot take now, the next one does.

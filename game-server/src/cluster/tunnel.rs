@@ -41,7 +41,11 @@ pub(crate) async fn pass_on(shared: &Arc<Shared>, lease: &Lease, wary: bool, req
         Err(TunnelError::Full) => Refusal::server_full().into_response(),
         Err(TunnelError::Peer(error)) => {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(server = lease.server.name, error, "a connection could not be passed on");
+            tracing::warn!(
+                server = lease.server.name,
+                error,
+                "a connection could not be passed on"
+            );
             Refusal::elsewhere().into_response()
         }
     }

@@ -16,9 +16,7 @@ impl<S: Sync> FromRequestParts<S> for GameKey {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
-        of(&parts.uri)
-            .map(Self)
-            .ok_or_else(Refusal::bad_game_key)
+        of(&parts.uri).map(Self).ok_or_else(Refusal::bad_game_key)
     }
 }
 

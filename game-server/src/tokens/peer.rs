@@ -82,7 +82,11 @@ mod tests {
 
     #[test]
     fn servers_with_a_common_secret_know_each_other() {
-        let [old, new] = ["an old secret of 32 bytes or more.", "a new secret of 32 bytes or more.."].map(secret);
+        let [old, new] = [
+            "an old secret of 32 bytes or more.",
+            "a new secret of 32 bytes or more..",
+        ]
+        .map(secret);
         let both = PeerKeys::new(&[new.clone(), old.clone()]).unwrap();
         let [only_old, only_new] = [old, new].map(|secret| PeerKeys::new(&[secret]).unwrap());
         assert!(both.accepts(only_old.token()) && both.accepts(both.token()));
@@ -96,7 +100,10 @@ mod tests {
         let peers = PeerKeys::new(&[secret]).unwrap();
         let game = protocol::ids::GameId(uuid::Uuid::from_u128(1));
         let ticket = crate::testing::keys().sign_screen(game, std::time::Duration::from_secs(60));
-        assert!(!peers.accepts(&ticket.unwrap()), "signed with the same secret, for another purpose");
+        assert!(
+            !peers.accepts(&ticket.unwrap()),
+            "signed with the same secret, for another purpose"
+        );
         assert!(!peers.accepts(""));
         assert!(PeerKeys::new(&[]).is_err());
     }
