@@ -35,6 +35,20 @@ pub(crate) struct Config {
     /// File with the secret of resume tokens and screen tickets, the same for all game servers; at least 32 bytes.
     #[arg(long, env = "HOMEROOM_GAME_RESUME_SECRET_FILE", value_name = "FILE")]
     pub(crate) resume_secret_file: PathBuf,
+    /// Redis that keeps live games, for example `redis://cache:6379`; without it they live in memory only.
+    #[arg(
+        long,
+        env = "HOMEROOM_GAME_REDIS",
+        value_name = "URL",
+        conflicts_with = "redis_file"
+    )]
+    pub(crate) redis: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_GAME_REDIS_FILE", value_name = "FILE")]
+    pub(crate) redis_file: Option<PathBuf>,
+    /// Certificates, as a PEM file, that a `rediss://` server is trusted by; the system's when not given.
+    #[arg(long, env = "HOMEROOM_GAME_REDIS_CA", value_name = "FILE")]
+    pub(crate) redis_ca: Option<PathBuf>,
     /// Web origin whose pages may open sockets, for example `https://quiz.example`; may be repeated.
     #[arg(
         long = "allow-origin",

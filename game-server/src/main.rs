@@ -1,8 +1,9 @@
 //! The game server as a process of its own. A thin main: [`cli`] reads the configuration, [`process`] puts the parts
-//! together and stops them in order.
+//! together and stops them in order, [`store`] opens what keeps its games.
 
 mod cli;
 mod process;
+mod store;
 
 use anyhow::Context;
 

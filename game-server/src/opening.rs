@@ -11,7 +11,7 @@ use runtime::metrics::{self, Counter};
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
 use crate::facts::Facts;
-use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, Stored};
+use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, ServerId, Stored};
 use crate::registry::Opening;
 use crate::server::Shared;
 use crate::stored::{self, Restored, Snapshot, StoredError};
@@ -113,10 +113,16 @@ fn may_take(shared: &Shared, owner: &Owner) -> bool {
     owner.server.as_ref().is_none_or(|server| *server == shared.id)
 }
 
-/// Takes up every game in the log.
-pub(crate) async fn restore_all(shared: &Arc<Shared>) -> Result<Restoration, LogError> {
+/// Takes up the games in the log whose owner is one that `is_wanted`; it is asked with this server's id.
+pub(crate) async fn restore(
+    shared: &Arc<Shared>,
+    is_wanted: fn(&ServerId, &Owner) -> bool,
+) -> Result<Restoration, LogError> {
     let games = shared.log.games().await?;
-    let outcomes = futures_util::stream::iter(games)
+    let wanted = games
+        .into_iter()
+        .filter(|(_, owner)| is_wanted(&shared.id, owner));
+    let outcomes = futures_util::stream::iter(wanted)
         .map(|(code, _owner)| restore_one(shared, code))
         .buffer_unordered(RESTORES_AT_ONCE);
     let mut restoration = Restoration::default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use axum::Router;
-use game_server::{GameServer, HttpBackoffice, Keys, MemoryLog};
+use game_server::{GameServer, HttpBackoffice, Keys};
 use jsonwebtoken::jwk::JwkSet;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -16,6 +16,7 @@ use runtime::{descriptors, files, host, telemetry};
 use tokio::net::TcpListener;
 
 use crate::cli::Config;
+use crate::store::Store;
 
 /// How long requests in flight may go on once clients have been told.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -30,6 +31,7 @@ pub(crate) struct Prepared {
     name: String,
     keys: Keys,
     service: Secret,
+    store: Store,
 }
 
 /// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
@@ -44,6 +46,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         .and_then(|jwks| Ok(Keys::new(&jwks, resume.bytes())?))
         .with_context(|| format!("the key set {} cannot be used", config.jwks_file.display()))
         .unwrap_or_else(|error| refuse(format!("{error:#}")));
+    let store = Store::prepare(&config).unwrap_or_else(|error| refuse(format!("{error:#}")));
     let name = config
         .name
         .clone()
@@ -54,6 +57,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         name,
         keys,
         service,
+        store,
     }
 }
 
@@ -73,6 +77,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         name,
         keys,
         service,
+        store,
     } = prepared;
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
@@ -81,13 +86,23 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     if config.allow_origins.is_empty() {
         tracing::warn!("no --allow-origin is given: pages in browsers cannot play here");
     }
+    let store = store.open();
     let backoffice = HttpBackoffice::new(&config.api_internal, name.clone(), &service)?;
     let server = GameServer::new(
         settings(&config, name.clone(), places.sockets)?,
         keys,
         Arc::new(backoffice),
-        Arc::new(MemoryLog::default()),
+        store.log(),
     );
+    // Before anybody can ask for a game.
+    tokio::select! {
+        () = store.bring_back(&server) => {}
+        () = shutdown.asked() => {
+            server.shutdown().await;
+            tracing::info!("stopped");
+            return Ok(());
+        }
+    }
 
     let listener = TcpListener::bind(config.listen)
         .await

@@ -13,7 +13,7 @@ use crate::backoffice::Backoffice;
 use crate::config::Config;
 use crate::guesses::Guesses;
 use crate::http;
-use crate::journal::{GameLog, LogError, ServerId};
+use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
@@ -80,7 +80,21 @@ impl GameServer {
     /// # Errors
     /// When the log cannot be read.
     pub async fn restore(&self) -> Result<Restoration, LogError> {
-        opening::restore_all(&self.0).await
+        opening::restore(&self.0, |_, _| true).await
+    }
+
+    /// Takes up the games in the log that an earlier run of a server of this name had, and those that nobody has: for a server
+    /// that shares the log with others, before it serves anybody. Names must differ, or one server takes another's games.
+    /// Games that cannot be read stay in the log as they are, and hold their codes.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn restore_own(&self) -> Result<Restoration, LogError> {
+        let is_own = |id: &ServerId, owner: &Owner| {
+            let server = owner.server.as_ref();
+            server.is_none_or(|server| server.name == id.name)
+        };
+        opening::restore(&self.0, is_own).await
     }
 
     /// `/games`, `/status` and `/watch`, to be mounted under `/game`.
