@@ -1,7 +1,7 @@
 //! The order in which servers are asked for one request about a game: a pure decision, without time or sockets.
 //!
 //! First whoever held the game last, as far as is remembered; then rendezvous order. A server that says who the owner is (421) is
-//! followed, at most twice. When the owner it named cannot be reached, that server is asked once more: it may
+//! followed, at most twice. When the owner it named cannot be reached, that server is asked once more and told so: it may
 //! claim the game now.
 
 use std::collections::VecDeque;
@@ -17,6 +17,7 @@ pub struct Course<T> {
     follows: u32,
     /// Who is being asked because another one said so, and that other one.
     pointed: Option<(T, T)>,
+    unreachable: Vec<T>,
 }
 
 impl<T: Clone + PartialEq> Course<T> {
@@ -32,6 +33,7 @@ impl<T: Clone + PartialEq> Course<T> {
             queue,
             follows: 0,
             pointed: None,
+            unreachable: Vec::new(),
         }
     }
 
@@ -42,7 +44,7 @@ impl<T: Clone + PartialEq> Course<T> {
 
     /// `from` has said that `owner` holds the game. Whether that is followed.
     pub fn follow(&mut self, from: T, owner: T) -> bool {
-        if self.follows >= FOLLOWS_MAX || from == owner {
+        if self.follows >= FOLLOWS_MAX || from == owner || self.unreachable.contains(&owner) {
             return false;
         }
         self.follows += 1;
@@ -52,8 +54,15 @@ impl<T: Clone + PartialEq> Course<T> {
         true
     }
 
+    /// Those that could not be reached for this request.
+    #[must_use]
+    pub fn were_unreachable(&self) -> &[T] {
+        &self.unreachable
+    }
+
     /// `server` could not be reached.
     pub fn unreachable(&mut self, server: &T) {
+        self.unreachable.push(server.clone());
         if let Some((owner, from)) = self.pointed.take()
             && owner == *server
         {
@@ -108,10 +117,10 @@ mod tests {
         assert!(course.follow("a", "c"));
         assert_eq!(course.ask(), Some("c"));
         course.unreachable(&"c");
-        assert_eq!(
-            (course.ask(), course.ask(), course.ask()),
-            (Some("a"), Some("b"), None)
-        );
+        assert_eq!(course.ask(), Some("a"));
+        assert_eq!(course.were_unreachable(), ["c"]);
+        assert!(!course.follow("a", "c"), "it has been told");
+        assert_eq!((course.ask(), course.ask()), (Some("b"), None));
     }
 
     /// Whatever the servers say, it ends.

@@ -17,6 +17,10 @@ pub(crate) const FOLLOWS: HeaderName = HeaderName::from_static("homeroom-follows
 /// The name of the server that holds the game, in a 421.
 pub(crate) const OWNER: HeaderName = HeaderName::from_static("homeroom-owner");
 
+/// The names of servers that could not be reached for this request, between commas. A server that would answer 421 with one of
+/// them can see for itself whether to claim the game.
+pub(crate) const UNREACHABLE: HeaderName = HeaderName::from_static("homeroom-unreachable");
+
 const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -42,7 +46,7 @@ const HOP_BY_HOP: [HeaderName; 10] = [
 ];
 
 /// Headers that a client may not write.
-const OURS: [HeaderName; 8] = [
+const OURS: [HeaderName; 9] = [
     FORWARDED,
     FORWARDED_FOR,
     FORWARDED_PROTO,
@@ -51,6 +55,7 @@ const OURS: [HeaderName; 8] = [
     REAL_IP,
     FOLLOWS,
     OWNER,
+    UNREACHABLE,
 ];
 
 /// Where a request came from.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::{ANSWER_MAX, ANSWER_WITH_BODY_MAX, Proxy};
 use crate::course::Course;
-use crate::headers::{self, FOLLOWS, OWNER};
+use crate::headers::{self, FOLLOWS, OWNER, UNREACHABLE};
 use crate::refusal::Refusal;
 use crate::replay::Replay;
 use crate::upstream::{Upstream, UpstreamError};
@@ -67,6 +67,20 @@ impl<'a> Search<'a> {
         self.course.ask()
     }
 
+    /// Marks a request as one of a proxy that follows owners, and says whom it could not reach.
+    pub(super) fn mark(&self, headers: &mut HeaderMap) {
+        headers.insert(FOLLOWS, HeaderValue::from_static("1"));
+        let names: Vec<&str> = self
+            .course
+            .were_unreachable()
+            .iter()
+            .map(|server| server.0.name())
+            .collect();
+        if let (false, Ok(names)) = (names.is_empty(), HeaderValue::try_from(names.join(", "))) {
+            headers.insert(UNREACHABLE, names);
+        }
+    }
+
     pub(super) fn unreachable(&mut self, server: &Named) {
         self.proxy.0.owners.forget(self.code);
         self.course.unreachable(server);
@@ -103,11 +117,8 @@ impl Proxy {
     pub(super) async fn ask_game(
         &self,
         code: GameCode,
-        mut request: Request<Body>,
+        request: Request<Body>,
     ) -> Result<Response<Body>, Refusal> {
-        request
-            .headers_mut()
-            .insert(FOLLOWS, HeaderValue::from_static("1"));
         let mut replay = Replay::new(request, KEPT_BODY_BYTES)
             .await
             .map_err(|_| Refusal::Broken)?;
@@ -120,9 +131,10 @@ impl Proxy {
         let mut why = Refusal::NoServer;
         while let Some(server) = search.ask() {
             // A long body went to a server that does not hold the game.
-            let Some(request) = replay.take() else {
+            let Some(mut request) = replay.take() else {
                 return Err(why);
             };
+            search.mark(request.headers_mut());
             match server.0.send(request, patience).await {
                 Ok(mut response) => {
                     if search.settles(&server, response.status(), response.headers())? {

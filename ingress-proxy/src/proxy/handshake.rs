@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 
 use super::game::Search;
 use super::{Proxy, server_uri};
-use crate::headers::{self, Client, FOLLOWS};
+use crate::headers::{self, Client};
 use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::upstream::UpstreamError;
@@ -38,11 +38,11 @@ impl Proxy {
         let uri = server_uri(&parts.uri, Route::Game);
         let mut headers = parts.headers;
         headers::for_server(&mut headers, client);
-        headers.insert(FOLLOWS, HeaderValue::from_static("1"));
         switch(&mut headers);
         let mut search = Search::new(self, code);
         let mut why = Refusal::NoServer;
         while let Some(server) = search.ask() {
+            search.mark(&mut headers);
             match server.0.upgrade(handshake(&uri, &headers)).await {
                 Ok(response) => {
                     if search.settles(&server, response.status(), response.headers())? {

@@ -10,6 +10,8 @@ use std::process::Command;
 pub(super) const API: &str = "api";
 /// Package and binary of the game server.
 pub(super) const GAME: &str = "game-server";
+/// Package and binary of the proxy.
+pub(super) const PROXY: &str = "ingress-proxy";
 /// Bytes of a secret: what the servers ask for.
 const SECRET_BYTES: u64 = 32;
 /// File of the secret between game servers and APIs.
@@ -127,6 +129,35 @@ pub(super) fn game(
         ("--resume-secret-file", text(&directory.join(RESUME_SECRET))),
     ];
     program(name, binaries.join(GAME), listen, admin, &more, &[])
+}
+
+/// What a proxy stands before.
+#[derive(Debug, Default)]
+pub(super) struct Behind {
+    /// Game servers.
+    pub(super) games: Vec<Program>,
+    /// APIs.
+    pub(super) apis: Vec<Program>,
+}
+
+/// A proxy before others.
+pub(super) fn proxy(binaries: &Path, number: u32, [listen, admin]: [u16; 2], behind: &Behind) -> Program {
+    let servers = |programs: &[Program]| {
+        let one = |p: &Program| format!("{}={}/{}", p.name, p.listen, p.admin.port());
+        programs.iter().map(one).collect::<Vec<_>>().join(",")
+    };
+    let more = [
+        ("--game", servers(&behind.games)),
+        ("--api", servers(&behind.apis)),
+    ];
+    program(
+        format!("proxy-{number}"),
+        binaries.join(PROXY),
+        listen,
+        admin,
+        &more,
+        &[],
+    )
 }
 
 /// Draws the secrets that the processes share.
