@@ -55,7 +55,10 @@ fn announce(stack: &Stack, console: &mut Console) {
         .iter()
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
-    console.line(&json!({ "apis": apis, "games": games, "processes": processes }).to_string());
+    console.line(
+        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "processes": processes })
+            .to_string(),
+    );
     for service in stack.services() {
         let pid = service
             .pid()
