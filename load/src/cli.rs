@@ -139,7 +139,7 @@ mod tests {
             "load merge",
             "load report --baseline x",
             "load up --proxies two",
-            "load up --store redis",
+            "load up --store valkey",
             "load up --games 2 --bin homeroom",
             "load up --topology ring",
             "load floor --sockets 0",

@@ -17,11 +17,12 @@ use thiserror::Error;
 
 use crate::client::{Target, TargetError, Targets};
 use crate::sys::{clock, signals};
-use crate::verdict::monitor::Processes;
-pub use commands::Program;
+use crate::verdict::monitor::{Process, Processes};
+pub use commands::{Program, REDIS};
+pub use probe::Probe;
 use service::Service;
 pub use service::{Cause, Restart};
-pub use topology::{Topology, TopologyError};
+pub use topology::{Store, Topology, TopologyError};
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
 const START_MS_MAX: u64 = 30_000;
@@ -40,6 +41,23 @@ pub enum StackError {
         path: PathBuf,
         /// The package that has it.
         package: &'static str,
+    },
+    /// There is no Redis.
+    #[error("{path} cannot be run; install it (apt-get install redis-server), or leave --store redis out")]
+    NoRedis {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is none that knows functions.
+    #[error("{path} is no Redis of version 7 or newer; it says: {words}")]
+    OldRedis {
+        /// Where it is.
+        path: PathBuf,
+        /// What it says of itself.
+        words: String,
     },
     /// Temporary directory, log, port or process could not be had.
     #[error("start failed")]
@@ -66,6 +84,7 @@ pub struct Stack {
     games: Vec<Target>,
     proxies: Vec<Target>,
     game_admins: Vec<Target>,
+    stores: Vec<String>,
     // Held for its drop.
     _data: tempfile::TempDir,
 }
@@ -87,13 +106,14 @@ impl Stack {
             games: Vec::new(),
             proxies: Vec::new(),
             game_admins: Vec::new(),
+            stores: Vec::new(),
             _data: data,
         };
         let directory = stack._data.path().to_owned();
         match topology {
             Topology::One { binary } => {
                 let program = commands::one(binary, &directory, free_port()?, free_port()?);
-                let target = stack.launch(program, &directory)?;
+                let target = stack.launch_server(program, &directory)?;
                 stack.apis.push(target.clone());
                 stack.games.push(target);
             }
@@ -102,17 +122,29 @@ impl Stack {
                 games,
                 apis,
                 proxies,
+                store,
             } => {
+                if let Store::Redis { binary } = store {
+                    stack.start_redis(binary, &directory)?;
+                }
                 let behind = stack.start_separate(binaries, *games, *apis, &directory)?;
                 for number in 0..*proxies {
                     let ports = [free_port()?, free_port()?];
                     let program = commands::proxy(binaries, number, ports, &behind);
-                    let target = stack.launch(program, &directory)?;
+                    let target = stack.launch_server(program, &directory)?;
                     stack.proxies.push(target);
                 }
             }
         }
         Ok(stack)
+    }
+
+    fn start_redis(&mut self, binary: &Path, directory: &Path) -> Result<(), StackError> {
+        let own = directory.join(REDIS);
+        fs::create_dir(&own).map_err(StackError::Start)?;
+        let program = commands::redis(binary, &own, free_port()?);
+        self.stores.push(program.address());
+        self.launch(program, directory)
     }
 
     fn start_separate(
@@ -130,32 +162,39 @@ impl Stack {
             let port = free_port()?;
             let program = commands::api(binaries, directory, number, [free_port()?, port, free_port()?]);
             behind.apis.push(program.clone());
-            let target = self.launch(program, directory)?;
+            let target = self.launch_server(program, directory)?;
             self.apis.push(target);
             internal.push(port);
         }
         for number in 0..games {
             let api = internal[crate::sys::index(number) % internal.len().max(1)];
-            let program = commands::game(binaries, directory, number, [free_port()?, free_port()?], api);
-            self.game_admins.push(target_at(program.admin)?);
+            let store = self.stores.first().map(String::as_str);
+            let ports = [free_port()?, free_port()?];
+            let program = commands::game(binaries, directory, number, ports, api, store);
+            self.game_admins
+                .extend(program.admin().map(target_at).transpose()?);
             behind.games.push(program.clone());
-            let target = self.launch(program, directory)?;
+            let target = self.launch_server(program, directory)?;
             self.games.push(target);
         }
         Ok(behind)
     }
 
-    fn launch(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
+    fn launch_server(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
+        let target = program.address().parse().map_err(StackError::Target)?;
+        self.launch(program, directory)?;
+        Ok(target)
+    }
+
+    fn launch(&mut self, program: Program, directory: &Path) -> Result<(), StackError> {
         let log = directory.join(format!("{}.log", program.name));
         let name = program.name.clone();
-        let target = target_at(program.listen)?;
-        let ready = program.admin;
         let service = Service::start(program, &log).map_err(StackError::Start)?;
         let limit = clock::now().plus_ms(START_MS_MAX);
         while clock::now() < limit && service.restarts().is_empty() && !signals::stop_requested() {
-            if probe::is_well(ready, "/ready") {
+            if service.is_ready() {
                 self.services.push(service);
-                return Ok(target);
+                return Ok(());
             }
             clock::pause_ms(LOOK_MS);
         }
@@ -202,6 +241,12 @@ impl Stack {
         &self.games
     }
 
+    /// Where the stores of live games are; none when servers keep them themselves.
+    #[must_use]
+    pub fn stores(&self) -> &[String] {
+        &self.stores
+    }
+
     /// The processes, in the order of starting.
     #[must_use]
     pub fn services(&self) -> &[Service] {
@@ -214,13 +259,17 @@ impl Stack {
         self.services.iter().find(|service| service.name() == name)
     }
 
-    /// Names and ids of the processes as of whenever it is asked.
+    /// The processes as of whenever it is asked.
     #[must_use]
     pub fn processes(&self) -> Processes {
         let handles: Vec<_> = self.services.iter().map(Service::handle).collect();
         Arc::new(move || {
-            let running = |handle: &service::Handle| Some((handle.name().to_owned(), handle.pid()?));
-            handles.iter().filter_map(running).collect()
+            let process = |handle: &service::Handle| Process {
+                name: handle.name().to_owned(),
+                pid: handle.pid(),
+                figures: handle.figures(),
+            };
+            handles.iter().map(process).collect()
         })
     }
 

@@ -1,3 +1,5 @@
+//! The bar on hashing, and vectors that keep placement as it is.
+
 use protocol::ids::GameCode;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tunnels between in-memory sides, with a paused clock where time matters.
+
 use std::time::Duration;
 
 use bytes::Bytes;

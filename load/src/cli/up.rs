@@ -57,7 +57,8 @@ fn announce(stack: &Stack, console: &mut Console) {
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
     console.line(
-        &json!({ "apis": apis, "games": games, "proxies": proxies, "processes": processes }).to_string(),
+        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "proxies": proxies, "processes": processes })
+            .to_string(),
     );
     for service in stack.services() {
         let pid = service
