@@ -31,7 +31,7 @@ pub(crate) async fn pass_on(shared: &Arc<Shared>, lease: &Lease, wary: bool, req
         return Refusal::elsewhere().into_response();
     };
     // A wary network must not learn from another status that a code leads to a game.
-    if request.headers().contains_key(routing::FOLLOWS_OWNER) && !wary {
+    if follows(request.headers(), &lease.server.name) && !wary {
         metrics::inc(Counter::GamePassedOnToldTotal);
         return told(lease);
     }
@@ -49,6 +49,15 @@ pub(crate) async fn pass_on(shared: &Arc<Shared>, lease: &Lease, wary: bool, req
             Refusal::elsewhere().into_response()
         }
     }
+}
+
+/// Whether a proxy asks that would go to this server.
+fn follows(headers: &HeaderMap, owner: &str) -> bool {
+    let unreachable = headers.get_all(routing::UNREACHABLE).iter();
+    let mut unreachable = unreachable
+        .filter_map(|names| names.to_str().ok())
+        .flat_map(|names| names.split(','));
+    headers.contains_key(routing::FOLLOWS_OWNER) && !unreachable.any(|name| name.trim() == owner)
 }
 
 fn told(lease: &Lease) -> Response {
@@ -85,7 +94,6 @@ async fn tunnel(
         .map(|places| places.ok_or(TunnelError::Full))
         .transpose()?;
     let upgrade = is_upgrade.then(|| hyper::upgrade::on(&mut request));
-    // Marks headers only peers may write.
     prepare(request.headers_mut(), cluster, wary);
     let stream = peers::connect(&lease.address).await?;
     let mut answer = peers::send(stream, request).await?;

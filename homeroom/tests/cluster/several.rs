@@ -162,6 +162,10 @@ async fn a_proxy_that_follows_is_told_the_owner_and_nobody_else_may_speak_to_the
         assert_eq!(status, 200, "{head}");
     }
     site.games[1].until_metric(TOLD, |calls| calls == 2).await;
+    // A proxy that cannot reach the owner is helped to it.
+    let header = "homeroom-follows-owner: 1\r\nhomeroom-unreachable: game-7, game-0";
+    let (status, head) = site.at(1).head("/status?g=K7Q2MX", header).await;
+    assert_eq!(status, 200, "{head}");
     let peers = site.games[0]
         .process
         .bound("listening for other game servers")
