@@ -85,6 +85,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         keys: Arc::new(testing::keys()),
         results: ResultSaver::new(Arc::new(Taker)),
         registry: Arc::clone(&registry),
+        standing: None,
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());

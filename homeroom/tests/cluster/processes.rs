@@ -253,8 +253,22 @@ impl Process {
 
     /// SIGTERM.
     pub(crate) fn ask_to_stop(&self) {
+        self.signal("-TERM");
+    }
+
+    /// SIGSTOP: its connections stay, and nothing is answered.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// SIGCONT.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
         let pid = self.child.lock().unwrap().id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
         assert!(sent.success());
     }
 
