@@ -27,6 +27,7 @@ mod testing;
 mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;
+pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
 pub use config::Config;
 pub use journal::{

@@ -11,7 +11,7 @@ use runtime::metrics::{self, Counter};
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
 use crate::facts::Facts;
-use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, Stored};
+use crate::journal::{Birth, Claimed, Created, LogError, Owner, RecordNumber, Stored};
 use crate::registry::Opening;
 use crate::server::Shared;
 use crate::stored::{self, Restored, Snapshot, StoredError};
@@ -74,7 +74,7 @@ pub(crate) async fn open_new(
         create_key: format!("{}:{key}", restored.facts.teacher),
         server: Some(shared.id.clone()),
         epoch: restored.facts.epoch,
-        claim: ClaimId::draw(),
+        claim: shared.ambient.claim(),
     };
     let birth = Birth {
         owner: owner.clone(),
@@ -165,7 +165,7 @@ async fn take_up(shared: &Shared, opening: Opening, code: GameCode) -> Result<Ta
     if let Err(error) = stored::restore(&found) {
         return Ok(unreadable(opening, &found, &error));
     }
-    let claim = ClaimId::draw();
+    let claim = shared.ambient.claim();
     let claimed = shared
         .log
         .claim(code, found.owner.claim, shared.id.clone(), claim)

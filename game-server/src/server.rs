@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
+use crate::ambient::Ambient;
 use crate::backoffice::Backoffice;
 use crate::config::Config;
 use crate::guesses::Guesses;
@@ -50,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
+    pub(crate) ambient: Ambient,
     results: ResultSaver,
 }
 
@@ -57,20 +59,33 @@ impl GameServer {
     /// Puts a server together. Nothing runs until a game is created.
     #[must_use]
     pub fn new(config: Config, keys: Keys, backoffice: Arc<dyn Backoffice>, log: Arc<dyn GameLog>) -> Self {
+        Self::with_ambient(config, keys, backoffice, log, Ambient::machine())
+    }
+
+    /// As [`GameServer::new`], with a wall clock and randomness of the caller's choice.
+    #[must_use]
+    pub fn with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        ambient: Ambient,
+    ) -> Self {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
-            results: ResultSaver::new(Arc::clone(&backoffice)),
+            results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
             stopping: watch::Sender::new(false),
             id: ServerId {
                 name: config.server_name.clone(),
-                incarnation: uuid::Uuid::new_v4(),
+                incarnation: ambient.uuid(),
             },
             config: Arc::new(config),
             keys: Arc::new(keys),
             backoffice,
             log,
+            ambient,
         }))
     }
 
@@ -133,6 +148,7 @@ impl Shared {
             keys: Arc::clone(&self.keys),
             results: self.results.clone(),
             registry: Arc::clone(&self.registry),
+            ambient: self.ambient.clone(),
         }
     }
 }
