@@ -104,8 +104,8 @@ pub(crate) fn spawn(
     place: Arc<GamePermit>,
 ) -> GameHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
-    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
-    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts);
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game), ownership.owner.epoch));
+    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts, ownership.owner.claim);
     let deregister = Deregister {
         registry: Arc::clone(&around.registry),
         handle: handle.clone(),

@@ -117,6 +117,26 @@ impl Refusal {
         )
     }
 
+    /// To a proxy that follows: another server has the game.
+    pub(crate) fn misdirected() -> Self {
+        Self::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "game-elsewhere",
+            "Misdirected request",
+            "Another server has this game.",
+        )
+    }
+
+    /// Between two servers, or at one that cannot be reached now.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "game-moving",
+            "Temporarily unavailable",
+            "This game is on its way to another server. Try again in a moment.",
+        )
+    }
+
     pub(crate) fn journal_unavailable() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,

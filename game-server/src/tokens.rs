@@ -18,8 +18,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+mod peer;
 mod service;
 
+pub(crate) use peer::PeerKeys;
 pub(crate) use service::ServiceSigner;
 
 /// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.

@@ -173,7 +173,9 @@ impl Pipeline {
 
     /// Takes the answer of [`Pipeline::answered`].
     pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
-        match self.writer.settle(answer, now) {
+        let settled = self.writer.settle(answer, now);
+        self.shown.set_epoch(self.writer.epoch());
+        match settled {
             Settled::Saved => self.release(),
             Settled::Failed => {
                 if self.behind {

@@ -87,7 +87,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
     };
-    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());
     Actor::new(restored, ownership, around, place, shown)
 }

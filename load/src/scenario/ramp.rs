@@ -16,7 +16,7 @@ use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
 use crate::measure::{Micros, Quantiles, Reckoning, Tally};
 use crate::plan::{Habits, Pace, Plan};
-use crate::report::{Console, Outcome};
+use crate::report::{Console, Outcome, Window};
 use crate::sys::{clock, count, process, real};
 use crate::verdict::Own;
 
@@ -179,6 +179,7 @@ struct StageTimes {
     join: Micros,
     join_service: Micros,
     tally: Tally,
+    window: Window,
 }
 
 /// Runs `stages` of `plan` against `targets`. Games by server are read from the metrics at `admins`; without any they are
@@ -341,7 +342,7 @@ fn hold(
     let cpu = || process::own_usage().map_or(0, |usage| usage.cpu_us);
     let _climb = engine.world.tally.take_times();
     let (cpu_before, messages_before) = (cpu(), engine.world.tally.messages);
-    let begin = clock::now();
+    let (begin, begin_unix_ms) = (clock::now(), clock::unix_ms());
     let end = begin.plus_ms(stages.hold_ms);
     while clock::now() < end {
         let messages = engine.world.tally.messages;
@@ -356,6 +357,7 @@ fn hold(
         ));
     }
     let hold_us = clock::now().since(begin).max(1);
+    let window = Window::between(begin_unix_ms, clock::unix_ms(), classes);
     let messages = engine.world.tally.messages - messages_before;
     let join = std::mem::take(&mut engine.world.tally.join);
     let join_service = std::mem::take(&mut engine.world.tally.join_service);
@@ -385,6 +387,7 @@ fn hold(
             join,
             join_service,
             tally,
+            window,
         },
     ))
 }

@@ -1,6 +1,7 @@
 //! One process and who looks after it: a thread that probes it every second, kills it after three misses and starts it
 //! again whenever it has ended, with a growing pause. That is what a cluster does with a container.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
 
 use super::commands::Program;
-use super::probe;
+use super::probe::Probe;
 use crate::sys::clock::{self, Stamp};
 
 /// A process that lives is probed this often, in milliseconds.
@@ -91,7 +92,16 @@ impl Handle {
     /// Where clients reach it.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("http://{}", self.program.listen)
+        self.program.address()
+    }
+
+    /// What it says of itself beside what the system says of it; nothing of most, and nothing while it is down.
+    #[must_use]
+    pub fn figures(&self) -> BTreeMap<String, u64> {
+        match &self.program.probe {
+            Probe::Http(_) => BTreeMap::new(),
+            Probe::Redis(redis) => redis.figures().unwrap_or_default(),
+        }
     }
 
     /// Its id; none while it is down.
@@ -103,7 +113,7 @@ impl Handle {
     /// Whether it runs and says that it takes work.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.pid().is_some() && probe::is_well(self.program.admin, "/ready")
+        self.pid().is_some() && self.program.probe.is_ready()
     }
 
     /// Sends a signal; the restart that follows one that ends the process, or stops it, is an expected one. Whether
@@ -248,7 +258,7 @@ impl Keeper {
             }
             if clock::now() >= probe_at {
                 probe_at = clock::now().plus_ms(PROBE_EVERY_MS);
-                misses = match probe::is_missed(self.handle.program.admin, "/live") {
+                misses = match self.handle.program.probe.is_missed() {
                     true => misses + 1,
                     false => 0,
                 };

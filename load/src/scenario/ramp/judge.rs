@@ -29,6 +29,7 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
         );
     }
     measured.count("players", plan.my_students());
+    measured.count("games", count(plan.my_classes().count()));
     measured.zero("players not joined", figures.not_joined);
     measured.zero("classes without a podium for everybody", figures.without_podium);
     measured.zero(
@@ -64,6 +65,7 @@ fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) 
     measured.times("back", name, &times.tally.back);
     measured.times("own lateness", name, &times.tally.lateness);
     measured.times("own handling", name, &times.tally.handling);
+    measured.windows.insert(name.clone(), times.window);
     measured.count(&format!("{name}: messages"), stage.messages);
     measured.peak(&format!("{name}: hold_ms"), crate::sys::real(stage.hold_ms));
     measured.peak(

@@ -32,7 +32,7 @@ fn service(script: &str, well: bool) -> (Service, tempfile::TempDir) {
         binary: "/bin/sh".into(),
         arguments: vec!["-c".to_owned(), script.to_owned()],
         listen: admin,
-        admin,
+        probe: Probe::Http(admin),
     };
     let service = Service::start(program, &directory.path().join("log")).expect("started");
     (service, directory)
