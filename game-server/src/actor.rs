@@ -22,6 +22,7 @@ use protocol::result::GameResult;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
+use crate::ambient::Ambient;
 use crate::cluster::Standing;
 use crate::config::Config;
 use crate::convert;
@@ -60,6 +61,7 @@ pub(crate) struct Surroundings {
     pub(crate) registry: Arc<Registry>,
     /// None for a server that is alone, whose games nobody takes over.
     pub(crate) standing: Option<Arc<Standing>>,
+    pub(crate) ambient: Ambient,
 }
 
 struct Actor {
@@ -153,11 +155,11 @@ impl Actor {
         } = restored;
         let patience = around.config.saving_patience;
         let mut actor = Self {
-            pipeline: Pipeline::new(ownership, last, torn, shown, patience),
+            pipeline: Pipeline::new(ownership, last, torn, shown, patience, around.ambient.clone()),
             started: now,
             started_at: at,
             recorded_at: at,
-            seats: Seats::default(),
+            seats: Seats::new(around.ambient.clone()),
             batch: Batch::new(now),
             deadline: None,
             lifetime: Lifetime::new(now, Duration::from_millis(at)),

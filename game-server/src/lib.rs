@@ -28,6 +28,7 @@ mod testing;
 mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;
+pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
 pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
 pub use config::Config;

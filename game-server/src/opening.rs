@@ -74,7 +74,7 @@ pub(crate) async fn open_new(
         create_key: format!("{}:{key}", restored.facts.teacher),
         server: Some(shared.id.clone()),
         epoch: restored.facts.epoch,
-        claim: ClaimId::draw(),
+        claim: shared.ambient.claim(),
     };
     let birth = Birth {
         owner: owner.clone(),
@@ -187,7 +187,7 @@ pub(crate) async fn take_up(
     if let Err(error) = stored::restore(&found) {
         return Ok(unreadable(opening, &found, &error));
     }
-    let claim = ClaimId::draw();
+    let claim = shared.ambient.claim();
     let claimed = shared
         .log
         .claim(code, found.owner.claim, shared.id.clone(), claim)

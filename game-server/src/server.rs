@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
+use crate::ambient::Ambient;
 use crate::backoffice::Backoffice;
 use crate::cluster::{self, Cluster, Membership};
 use crate::config::Config;
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
+    pub(crate) ambient: Ambient,
     /// What a server knows that is one of several.
     pub(crate) cluster: Option<Arc<Cluster>>,
     results: ResultSaver,
@@ -60,8 +62,20 @@ impl GameServer {
     /// Puts a server together that has its log to itself. Nothing runs until a game is created.
     #[must_use]
     pub fn new(config: Config, keys: Keys, backoffice: Arc<dyn Backoffice>, log: Arc<dyn GameLog>) -> Self {
-        let id = ServerId::new_run(&config.server_name);
-        Self::assemble(config, keys, backoffice, log, id, None)
+        Self::with_ambient(config, keys, backoffice, log, Ambient::machine())
+    }
+
+    /// As [`GameServer::new`], with a wall clock and randomness of the caller's choice.
+    #[must_use]
+    pub fn with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        ambient: Ambient,
+    ) -> Self {
+        let id = new_run(&config, &ambient);
+        Self::assemble(config, keys, backoffice, log, ambient, (id, None))
     }
 
     /// Puts a server together that shares its log with others. It serves games once it has [joined](GameServer::join).
@@ -75,9 +89,17 @@ impl GameServer {
         log: Arc<dyn GameLog>,
         membership: Membership,
     ) -> Result<Self, KeysError> {
-        let id = ServerId::new_run(&config.server_name);
+        let ambient = Ambient::machine();
+        let id = new_run(&config, &ambient);
         let cluster = Arc::new(Cluster::new(id.clone(), membership)?);
-        Ok(Self::assemble(config, keys, backoffice, log, id, Some(cluster)))
+        Ok(Self::assemble(
+            config,
+            keys,
+            backoffice,
+            log,
+            ambient,
+            (id, Some(cluster)),
+        ))
     }
 
     fn assemble(
@@ -85,14 +107,14 @@ impl GameServer {
         keys: Keys,
         backoffice: Arc<dyn Backoffice>,
         log: Arc<dyn GameLog>,
-        id: ServerId,
-        cluster: Option<Arc<Cluster>>,
+        ambient: Ambient,
+        (id, cluster): (ServerId, Option<Arc<Cluster>>),
     ) -> Self {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
-            results: ResultSaver::new(Arc::clone(&backoffice)),
+            results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
             stopping: watch::Sender::new(false),
             id,
             cluster,
@@ -100,6 +122,7 @@ impl GameServer {
             keys: Arc::new(keys),
             backoffice,
             log,
+            ambient,
         }))
     }
 
@@ -200,7 +223,16 @@ impl Shared {
                 .cluster
                 .as_ref()
                 .map(|cluster| Arc::clone(cluster.standing())),
+            ambient: self.ambient.clone(),
         }
+    }
+}
+
+/// A run of a server that begins now.
+fn new_run(config: &Config, ambient: &Ambient) -> ServerId {
+    ServerId {
+        name: config.server_name.clone(),
+        incarnation: ambient.uuid(),
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::mailbox::{Shown, ShownCell};
 use super::seats::bye_moved;
+use crate::ambient::Ambient;
 use crate::frames::{mark_unsaved, player};
 use crate::journal::{LogError, LogFuture, Record, RecordNumber, Written};
 use crate::session::outbox::Outbox;
@@ -70,6 +71,7 @@ pub(super) struct Pipeline {
     writer: Writer,
     shown: Arc<ShownCell>,
     patience: Duration,
+    ambient: Ambient,
     held: VecDeque<Held>,
     behind: bool,
     /// Until when a game whose owner may be another one tells nothing; gone when its owner record was looked at.
@@ -91,11 +93,13 @@ impl Pipeline {
         torn: bool,
         shown: Arc<ShownCell>,
         patience: Duration,
+        ambient: Ambient,
     ) -> Self {
         Self {
             writer: Writer::new(ownership, last, torn, Instant::now()),
             shown,
             patience,
+            ambient,
             held: VecDeque::new(),
             behind: false,
             doubt_until: None,
@@ -251,7 +255,7 @@ impl Pipeline {
         self.unsaved_acks = BTreeMap::new();
         for held in std::mem::take(&mut self.held) {
             if let Delivery::Close { socket, .. } = held.delivery {
-                socket.close(Some(bye_moved()), close::MOVED);
+                socket.close(Some(bye_moved(&self.ambient)), close::MOVED);
             }
         }
     }

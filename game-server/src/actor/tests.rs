@@ -83,7 +83,8 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
     let around = Surroundings {
         config: Arc::new(Config::default()),
         keys: Arc::new(testing::keys()),
-        results: ResultSaver::new(Arc::new(Taker)),
+        results: ResultSaver::new(Arc::new(Taker), Ambient::machine()),
+        ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
         standing: None,
     };

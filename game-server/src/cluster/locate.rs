@@ -15,7 +15,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::peers::Said;
 use super::{Cluster, Lease, Member};
-use crate::ambient;
 use crate::journal::{ClaimId, Owner, ServerId};
 use crate::opening::{self, Taken};
 use crate::registry::Found;
@@ -105,7 +104,7 @@ async fn search_for(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> 
             Look::Again if Instant::now() >= give_up_at => return Located::Unknown,
             Look::Again => {}
         }
-        let pause_ms = ambient::jitter_ms(PAUSE_MS.0, PAUSE_MS.1);
+        let pause_ms = shared.ambient.jitter_ms(PAUSE_MS.0, PAUSE_MS.1);
         sleep(Duration::from_millis(u64::from(pause_ms))).await;
     }
 }

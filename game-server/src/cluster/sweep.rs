@@ -12,7 +12,6 @@ use protocol::ids::GameCode;
 use tokio::time::{sleep, timeout};
 
 use super::{Cluster, locate};
-use crate::ambient;
 use crate::journal::{LogError, Owner, ServerId};
 use crate::server::Shared;
 
@@ -32,11 +31,11 @@ pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
                 "orphaned games could not be listed"
             );
         }
-        let pause = Duration::from_millis(u64::from(ambient::jitter_ms(PAUSE_MS.0, PAUSE_MS.1)));
+        let pause = Duration::from_millis(u64::from(shared.ambient.jitter_ms(PAUSE_MS.0, PAUSE_MS.1)));
         if timeout(pause, cluster.orphans.notified()).await.is_ok() {
-            sleep(Duration::from_millis(u64::from(ambient::jitter_ms(
-                DELAY_MS.0, DELAY_MS.1,
-            ))))
+            sleep(Duration::from_millis(u64::from(
+                shared.ambient.jitter_ms(DELAY_MS.0, DELAY_MS.1),
+            )))
             .await;
         }
     }

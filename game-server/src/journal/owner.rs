@@ -27,16 +27,6 @@ pub struct ServerId {
     pub incarnation: Uuid,
 }
 
-impl ServerId {
-    /// A run that begins now.
-    pub(crate) fn new_run(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            incarnation: Uuid::new_v4(),
-        }
-    }
-}
-
 /// The owner record of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {

@@ -257,8 +257,15 @@ impl Process {
     }
 
     /// SIGSTOP: its connections stay, and nothing is answered.
-    pub(crate) fn freeze(&self) {
+    pub(crate) async fn freeze(&self) {
         self.signal("-STOP");
+        let stat = format!("/proc/{}/stat", self.child.lock().unwrap().id());
+        until("a standstill", async || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            let (_, state) = stat.rsplit_once(") ").unwrap();
+            state.starts_with('T').then_some(())
+        })
+        .await;
     }
 
     /// SIGCONT.
@@ -291,6 +298,16 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+            #[expect(
+                clippy::print_stderr,
+                reason = "the folder goes with the test, and only these lines say why"
+            )]
+            {
+                eprintln!("{}:\n{log}", self.log.display());
+            }
+        }
         // Both fail when it has ended already.
         if let Ok(child) = self.child.get_mut() {
             let _killed = child.kill();

@@ -288,7 +288,7 @@ async fn a_server_that_stood_still_until_it_lost_its_game_says_nothing_more_abou
     let (bob, of_bob) = site.player(0, join("Bob")).await;
     first_host.say(json!({ "t": "start" })).await;
     zombies_ada.until("question").await;
-    site.games[0].process.freeze();
+    site.games[0].process.freeze().await;
     // It will read this when it goes on.
     zombies_ada.say(answer(1)).await;
     drop(bob);

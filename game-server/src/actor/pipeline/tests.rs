@@ -23,7 +23,7 @@ impl Desk {
         let owner = Owner {
             game,
             create_key: "key".to_owned(),
-            server: Some(ServerId::new_run("game-0")),
+            server: Some(server("game-0")),
             epoch: 1,
             claim: ClaimId::draw(),
         };
@@ -54,6 +54,7 @@ impl Desk {
                 false,
                 Arc::new(ShownCell::new(shown, 1)),
                 patience,
+                Ambient::machine(),
             ),
             log,
             code,
@@ -94,6 +95,13 @@ impl Desk {
     }
 }
 
+fn server(name: &str) -> ServerId {
+    ServerId {
+        name: name.to_owned(),
+        incarnation: uuid::Uuid::new_v4(),
+    }
+}
+
 const PLAIN: &str = r#"{"t":"sync"}"#;
 const MARKED: &str = r#"{"t":"sync","saved":false}"#;
 
@@ -120,7 +128,7 @@ async fn an_answer_from_before_the_doubt_ends_none() {
     desk.pipeline.doubt(Instant::now(), false);
     // Meanwhile somebody else has claimed the game.
     let seen = desk.owner.claim;
-    let other = (ServerId::new_run("game-1"), ClaimId::draw());
+    let other = (server("game-1"), ClaimId::draw());
     let answer = desk.pipeline.answered().await;
     desk.log.claim(desk.code, seen, other.0, other.1).await.unwrap();
     desk.pipeline.settle(answer, Instant::now());
