@@ -87,6 +87,7 @@ table!(
         Games = "homeroom_game_games" "Games held, those whose result is not saved yet included.";
         GameSockets = "homeroom_game_sockets" "Game sockets open.";
         RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
+        ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
 );
