@@ -131,6 +131,7 @@ impl PostgresServer {
                 "--host",
             ])
             .arg(self.folder.path())
+            .stdout(Stdio::piped())
             .output()
             .unwrap();
         assert!(

@@ -19,13 +19,13 @@ pub(super) struct TopologyArgs {
     /// Where games are kept: embedded, or redis with --games, which starts the redis-server that is installed.
     #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = kind)]
     store: Kind,
-    /// Proxies before the game servers; there are none yet.
-    #[arg(long, value_name = "N", value_parser = no_proxies)]
-    proxies: Option<u32>,
+    /// Proxies before them, up to 8; a class goes to one of them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    proxies: u32,
     /// Binary of the server in one process, `homeroom`. [default: beside this program]
     #[arg(long, value_name = "PATH", conflicts_with = "games")]
     bin: Option<PathBuf>,
-    /// Directory with the binaries of separate processes, `game-server` and `api`. [default: this program's]
+    /// Directory with the binaries of separate processes, `game-server`, `api` and `ingress-proxy`. [default: this program's]
     #[arg(long, value_name = "DIR", conflicts_with = "bin")]
     bin_dir: Option<PathBuf>,
 }
@@ -48,16 +48,12 @@ fn kind(text: &str) -> Result<Kind, String> {
     }
 }
 
-fn no_proxies(_: &str) -> Result<u32, String> {
-    Err("there is no proxy to start yet; game servers are addressed one by one, a class at one of them (--games N)".to_owned())
-}
-
 impl TopologyArgs {
     /// Starts them: `games` game servers when nothing is said, one process when that is none.
     pub(super) fn start(&self, games: Option<u32>) -> Result<Stack, Failure> {
         let Self {
             store,
-            proxies: _,
+            proxies,
             bin,
             bin_dir,
             ..
@@ -79,6 +75,7 @@ impl TopologyArgs {
                 binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
             },
         };
+        let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
         Ok(Stack::start(&topology)?)
     }
 }

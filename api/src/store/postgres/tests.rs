@@ -46,7 +46,7 @@ async fn a_schema_of_another_release_is_refused() {
     );
     // Several processes may migrate at once.
     let (one, other) = tokio::join!(PostgresStore::migrate(&config), PostgresStore::migrate(&config));
-    (one.unwrap(), other.unwrap());
+    one.and(other).unwrap();
     let store = PostgresStore::open(&config).await.unwrap();
     store.close().await;
 
