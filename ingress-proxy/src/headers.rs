@@ -22,8 +22,8 @@ pub(crate) const OWNER: HeaderName = HeaderName::from_static("homeroom-owner");
 pub(crate) const UNREACHABLE: HeaderName = HeaderName::from_static("homeroom-unreachable");
 
 const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
