@@ -169,7 +169,7 @@ impl Stack {
         for number in 0..games {
             let api = internal[crate::sys::index(number) % internal.len().max(1)];
             let store = self.stores.first().map(String::as_str);
-            let ports = [free_port()?, free_port()?];
+            let ports = [free_port()?, free_port()?, free_port()?];
             let program = commands::game(binaries, directory, number, ports, api, store);
             self.game_admins
                 .extend(program.admin().map(target_at).transpose()?);
