@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::stack::{Stack, StackError, Store, Topology};
+use crate::stack::{Pauses, Stack, StackError, Store, Topology};
 
 /// Servers to start.
 #[derive(Debug, Args)]
@@ -19,6 +19,10 @@ pub(super) struct TopologyArgs {
     /// Where games are kept: embedded, or redis with --games, which starts the redis-server that is installed.
     #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = kind)]
     store: Kind,
+    /// What has ended is started again after so many milliseconds, each time. [default: 200 at first, twice as long each
+    /// time up to 6,000, forgiven after 12 s of life; kill: 200]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    restart_after: Option<u64>,
     /// Proxies before the game servers; there are none yet.
     #[arg(long, value_name = "N", value_parser = no_proxies)]
     proxies: Option<u32>,
@@ -53,8 +57,8 @@ fn no_proxies(_: &str) -> Result<u32, String> {
 }
 
 impl TopologyArgs {
-    /// Starts them: `games` game servers when nothing is said, one process when that is none.
-    pub(super) fn start(&self, games: Option<u32>) -> Result<Stack, Failure> {
+    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise.
+    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses) -> Result<Stack, Failure> {
         let Self {
             store,
             proxies: _,
@@ -79,7 +83,8 @@ impl TopologyArgs {
                 binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
             },
         };
-        Ok(Stack::start(&topology)?)
+        let pauses = self.restart_after.map_or(pauses, Pauses::always);
+        Ok(Stack::start(&topology, pauses)?)
     }
 }
 
