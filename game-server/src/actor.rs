@@ -22,6 +22,7 @@ use protocol::result::GameResult;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
+use crate::ambient::Ambient;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
@@ -57,6 +58,7 @@ pub(crate) struct Surroundings {
     pub(crate) keys: Arc<Keys>,
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
+    pub(crate) ambient: Ambient,
 }
 
 struct Actor {
@@ -102,8 +104,8 @@ pub(crate) fn spawn(
     place: Arc<GamePermit>,
 ) -> GameHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
-    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
-    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts);
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game), ownership.owner.epoch));
+    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts, ownership.owner.claim);
     let deregister = Deregister {
         registry: Arc::clone(&around.registry),
         handle: handle.clone(),
@@ -148,11 +150,11 @@ impl Actor {
         } = restored;
         let patience = around.config.saving_patience;
         let mut actor = Self {
-            pipeline: Pipeline::new(ownership, last, torn, shown, patience),
+            pipeline: Pipeline::new(ownership, last, torn, shown, patience, around.ambient.clone()),
             started: now,
             started_at: at,
             recorded_at: at,
-            seats: Seats::default(),
+            seats: Seats::new(around.ambient.clone()),
             batch: Batch::new(now),
             deadline: None,
             lifetime: Lifetime::new(now, Duration::from_millis(at)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use game_server::{GameLog, GameServer, MemoryLog, RedisConfig, RedisLog, Restoration};
+use game_server::{GameLog, GameServer, Leases, MemoryLog, RedisConfig, RedisLog, Restoration};
 use runtime::files;
 
 use crate::cli::Config;
@@ -99,6 +99,14 @@ impl Opened {
         match self {
             Self::Memory(log) => Arc::new(log.clone()),
             Self::Redis(log) => Arc::new(log.clone()),
+        }
+    }
+
+    /// Where servers that share it find each other; none when only this process can reach it.
+    pub(crate) fn leases(&self) -> Option<Arc<dyn Leases>> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Redis(log) => Some(Arc::new(log.clone())),
         }
     }
 

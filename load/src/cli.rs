@@ -138,7 +138,7 @@ mod tests {
             "load run nine",
             "load merge",
             "load report --baseline x",
-            "load up --proxies 2",
+            "load up --proxies two",
             "load up --store valkey",
             "load up --games 2 --bin homeroom",
             "load up --topology ring",

@@ -9,7 +9,7 @@ mod victims;
 
 use std::fs;
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,6 +82,8 @@ pub struct Stack {
     services: Vec<Service>,
     apis: Vec<Target>,
     games: Vec<Target>,
+    proxies: Vec<Target>,
+    game_admins: Vec<Target>,
     stores: Vec<String>,
     pauses: Pauses,
     // Held for its drop.
@@ -103,6 +105,8 @@ impl Stack {
             services: Vec::new(),
             apis: Vec::new(),
             games: Vec::new(),
+            proxies: Vec::new(),
+            game_admins: Vec::new(),
             stores: Vec::new(),
             pauses,
             _data: data,
@@ -119,12 +123,19 @@ impl Stack {
                 directory: binaries,
                 games,
                 apis,
+                proxies,
                 store,
             } => {
                 if let Store::Redis { binary } = store {
                     stack.start_redis(binary, &directory)?;
                 }
-                stack.start_separate(binaries, *games, *apis, &directory)?;
+                let behind = stack.start_separate(binaries, *games, *apis, &directory)?;
+                for number in 0..*proxies {
+                    let ports = [free_port()?, free_port()?];
+                    let program = commands::proxy(binaries, number, ports, &behind);
+                    let target = stack.launch_server(program, &directory)?;
+                    stack.proxies.push(target);
+                }
             }
         }
         Ok(stack)
@@ -144,13 +155,15 @@ impl Stack {
         games: u32,
         apis: u32,
         directory: &Path,
-    ) -> Result<(), StackError> {
+    ) -> Result<commands::Behind, StackError> {
         commands::write_secrets(directory).map_err(StackError::Start)?;
         let mut internal = Vec::new();
+        let mut behind = commands::Behind::default();
         // The first API makes database and keys, so it is up before anybody reads them.
         for number in 0..apis {
             let port = free_port()?;
             let program = commands::api(binaries, directory, number, [free_port()?, port, free_port()?]);
+            behind.apis.push(program.clone());
             let target = self.launch_server(program, directory)?;
             self.apis.push(target);
             internal.push(port);
@@ -160,10 +173,13 @@ impl Stack {
             let store = self.stores.first().map(String::as_str);
             let ports = [free_port()?, free_port()?];
             let program = commands::game(binaries, directory, number, ports, api, store);
+            self.game_admins
+                .extend(program.admin().map(target_at).transpose()?);
+            behind.games.push(program.clone());
             let target = self.launch_server(program, directory)?;
             self.games.push(target);
         }
-        Ok(())
+        Ok(behind)
     }
 
     fn launch_server(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
@@ -191,11 +207,28 @@ impl Stack {
         Err(StackError::NotUp { name, words })
     }
 
-    /// Where the servers are.
+    /// Where clients are to go: to the proxies if there are any, a class to one of them, else to the servers themselves.
     #[must_use]
     pub fn targets(&self) -> Option<Targets> {
-        let api = self.apis.first()?.clone();
-        Some(Targets::direct(self.games.clone(), api))
+        match self.proxies.first() {
+            Some(first) => Some(Targets::direct(self.proxies.clone(), first.clone())),
+            None => Some(Targets::direct(self.games.clone(), self.apis.first()?.clone())),
+        }
+    }
+
+    /// Where the metrics of the game servers are when they have to be asked which games they hold: behind proxies.
+    #[must_use]
+    pub fn admins_behind_proxies(&self) -> &[Target] {
+        match self.proxies.is_empty() {
+            true => &[],
+            false => &self.game_admins,
+        }
+    }
+
+    /// Where the proxies are.
+    #[must_use]
+    pub fn proxies(&self) -> &[Target] {
+        &self.proxies
     }
 
     /// Where the APIs are.
@@ -256,6 +289,10 @@ impl Drop for Stack {
             drop(service);
         }
     }
+}
+
+fn target_at(address: SocketAddr) -> Result<Target, StackError> {
+    format!("http://{address}").parse().map_err(StackError::Target)
 }
 
 /// A port that was free a moment ago.

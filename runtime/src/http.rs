@@ -7,22 +7,24 @@ mod body;
 mod refuse;
 mod stream;
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::ConnectInfo;
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 
 use crate::lifecycle::Shutdown;
 use crate::metrics::{self, Counter};
-use stream::Stream;
+pub use stream::Stream;
 
 /// Time for a request's head to arrive, and for an idle kept-alive connection to send its next one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,9 +46,14 @@ pub struct Options {
     pub drain: Duration,
 }
 
-/// Serves `router` until `shutdown` is asked, then lets open connections finish for at most `options.drain`. Requests
-/// carry the peer's address as `ConnectInfo<SocketAddr>`.
-pub async fn serve(listener: TcpListener, router: Router, options: Options, mut shutdown: Shutdown) {
+/// Serves `service`, such as a router, until `shutdown` is asked, then lets open connections finish for at most
+/// `options.drain`. Requests carry the peer's address as `ConnectInfo<SocketAddr>`; the stream of an upgraded one is a
+/// [`Stream`].
+pub async fn serve<S>(listener: TcpListener, service: S, options: Options, mut shutdown: Shutdown)
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     let permits_max = u32::try_from(options.connections_max).unwrap_or(u32::MAX);
     let permits = Arc::new(Semaphore::new(
         usize::try_from(permits_max).unwrap_or(Semaphore::MAX_PERMITS),
@@ -57,7 +64,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: Options, mut 
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((tcp, peer)) => admit(tcp, peer, &permits, &router, &options, &shutdown),
+            Ok((tcp, peer)) => admit(tcp, peer, &permits, &service, &options, &shutdown),
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 tracing::error!(%error, "accept failed");
@@ -81,14 +88,17 @@ fn is_about_one_connection(error: &std::io::Error) -> bool {
     [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
 }
 
-fn admit(
+fn admit<S>(
     tcp: TcpStream,
     peer: SocketAddr,
     permits: &Arc<Semaphore>,
-    router: &Router,
+    service: &S,
     options: &Options,
     shutdown: &Shutdown,
-) {
+) where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
         metrics::inc(Counter::ConnectionsRefusedTotal);
         refuse::refuse(tcp, options.tls.is_some());
@@ -99,10 +109,10 @@ fn admit(
     if tcp.set_nodelay(true).is_err() {
         return;
     }
-    let (router, tls, shutdown) = (router.clone(), options.tls.clone(), shutdown.clone());
+    let (service, tls, shutdown) = (service.clone(), options.tls.clone(), shutdown.clone());
     tokio::spawn(async move {
         if let Some(stream) = secure(tcp, tls, permit).await {
-            connection(stream, peer, router, shutdown).await;
+            connection(stream, peer, service, shutdown).await;
         }
     });
 }
@@ -120,12 +130,16 @@ async fn secure(tcp: TcpStream, tls: Option<TlsAcceptor>, permit: OwnedSemaphore
     }
 }
 
-async fn connection(stream: Stream, peer: SocketAddr, router: Router, mut shutdown: Shutdown) {
-    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+async fn connection<S>(stream: Stream, peer: SocketAddr, service: S, mut shutdown: Shutdown)
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         let asks_first = request.headers().contains_key(http::header::EXPECT);
         let mut request = request.map(|body| body::drained(body, asks_first));
         request.extensions_mut().insert(ConnectInfo(peer));
-        router.clone().oneshot(request)
+        service.clone().oneshot(request)
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

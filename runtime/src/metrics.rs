@@ -64,6 +64,11 @@ table!(
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
+        GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
+        GamePassedOnTunnelledTotal = "homeroom_game_passed_on_total" { "how" = "tunnelled" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
+        GameClaimsDelayedTotal = "homeroom_game_claims_delayed_total" "Times a game was not taken over yet because a server with a lease could not be asked.";
+        GameLeasesRenewedTotal = "homeroom_game_leases_renewed_total" "Times this server renewed its lease among the others.";
+        GameLeasesFailedTotal = "homeroom_game_leases_failed_total" "Times this server could not renew its lease.";
         GameJournalBehindTotal = "homeroom_game_journal_behind_total" "Times a game went on before its journal was saved.";
         GameResultsSavedTotal = "homeroom_game_results_saved_total" "Results that the API has saved.";
         GameResultSavesFailedTotal = "homeroom_game_result_saves_failed_total" "Attempts to save a result that failed and were repeated.";
@@ -86,7 +91,9 @@ table!(
         Connections = "homeroom_http_connections" "Client connections open, WebSockets included.";
         Games = "homeroom_game_games" "Games held, those whose result is not saved yet included.";
         GameSockets = "homeroom_game_sockets" "Game sockets open.";
+        GameServersLeased = "homeroom_game_servers_leased" "Game servers with a lease, this one included; 0 for a server that is alone.";
         RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
+        ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
 );

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::mailbox::{Shown, ShownCell};
 use super::seats::bye_moved;
+use crate::ambient::Ambient;
 use crate::frames::{mark_unsaved, player};
 use crate::journal::{LogError, LogFuture, Record, RecordNumber, Written};
 use crate::session::outbox::Outbox;
@@ -68,6 +69,7 @@ pub(super) struct Pipeline {
     writer: Writer,
     shown: Arc<ShownCell>,
     patience: Duration,
+    ambient: Ambient,
     held: VecDeque<Held>,
     behind: bool,
     unsaved_acks: BTreeMap<(PlayerId, QuestionIndex), RecordNumber>,
@@ -87,11 +89,13 @@ impl Pipeline {
         torn: bool,
         shown: Arc<ShownCell>,
         patience: Duration,
+        ambient: Ambient,
     ) -> Self {
         Self {
             writer: Writer::new(ownership, last, torn, Instant::now()),
             shown,
             patience,
+            ambient,
             held: VecDeque::new(),
             behind: false,
             unsaved_acks: BTreeMap::new(),
@@ -169,7 +173,9 @@ impl Pipeline {
 
     /// Takes the answer of [`Pipeline::answered`].
     pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
-        match self.writer.settle(answer, now) {
+        let settled = self.writer.settle(answer, now);
+        self.shown.set_epoch(self.writer.epoch());
+        match settled {
             Settled::Saved => self.release(),
             Settled::Failed => {
                 if self.behind {
@@ -220,7 +226,7 @@ impl Pipeline {
         self.unsaved_acks = BTreeMap::new();
         for held in std::mem::take(&mut self.held) {
             if let Delivery::Close { socket, .. } = held.delivery {
-                socket.close(Some(bye_moved()), close::MOVED);
+                socket.close(Some(bye_moved(&self.ambient)), close::MOVED);
             }
         }
     }

@@ -11,13 +11,12 @@ use game_core::{Game, Settings};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
 use protocol::claims::TeacherClaims;
-use protocol::ids::{GameId, QuizId};
+use protocol::ids::QuizId;
 use protocol::quiz::QuizDocument;
 use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
 
 use super::game_key::GameKey;
 use crate::actor::mailbox::GameHandle;
-use crate::ambient;
 use crate::backoffice::BackofficeError;
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
@@ -62,7 +61,7 @@ pub(super) async fn create(
     };
     let game = Game::new(quiz, rules);
     let facts = Facts {
-        game: GameId(uuid::Uuid::now_v7()),
+        game: shared.ambient.game(),
         code,
         teacher: teacher.sub,
         key,
@@ -70,7 +69,7 @@ pub(super) async fn create(
         quiz: Arc::new(granted.quiz),
         settings,
         players_max: game.settings().players_max,
-        created_ms: ambient::unix_ms(),
+        created_ms: shared.ambient.unix_ms(),
         epoch: FIRST_EPOCH,
     };
     // A large future, and one create in a hundred requests.

@@ -11,6 +11,7 @@ mod redis;
 #[expect(dead_code, reason = "the tests of the log do more to a Redis than these")]
 #[path = "../../../game-server/tests/redis/server.rs"]
 mod redis_server;
+mod several;
 
 use serde_json::{Value, json};
 

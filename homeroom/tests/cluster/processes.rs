@@ -96,6 +96,7 @@ impl Cluster {
             ("service", "0123456789abcdef0123456789abcdef"),
             ("other-service", "fedcba9876543210fedcba9876543210"),
             ("resume", "a secret of the tests, 32 bytes or more"),
+            ("peers", "another secret of the tests, 32 bytes or more"),
         ] {
             std::fs::write(folder.path().join(name), secret).unwrap();
         }
@@ -146,6 +147,18 @@ impl Cluster {
             api,
             &["--service-token-file=service", &format!("--redis={url}")],
         )
+    }
+
+    /// Starts a game server that shares the Redis at `url`, and its games, with others.
+    pub(crate) async fn member(&self, name: &str, api: &Http, url: &str) -> Game {
+        let redis = format!("--redis={url}");
+        let flags = [
+            "--service-token-file=service",
+            &redis,
+            "--peer-listen=127.0.0.1:0",
+            "--peer-secret-file=peers",
+        ];
+        Game::of(self.start_game(name, api, &flags)).await
     }
 
     fn start_game(&self, name: &str, api: &Http, more: &[&str]) -> Process {

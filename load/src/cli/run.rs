@@ -332,7 +332,13 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
             idle::run(&targets, &plan, pid, idle::Timing::FULL, console)
         }
-        Scenario::Ramp(args) => ramp::run(&targets, &args.admin, &plan, &args.stages(), console),
+        Scenario::Ramp(args) => {
+            let admins = match (stack.as_ref(), args.admin.is_empty()) {
+                (Some(stack), true) => stack.admins_behind_proxies(),
+                (Some(_), false) | (None, _) => &args.admin,
+            };
+            ramp::run(&targets, admins, &plan, &args.stages(), console)
+        }
         Scenario::Reconnect(_) => reconnect::run(&targets, &plan, reconnect::Timing::FULL, console),
         Scenario::Kill(args) => {
             let victims = stack.as_mut();

@@ -23,13 +23,13 @@ pub(super) struct TopologyArgs {
     /// time up to 6,000, forgiven after 12 s of life; kill: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
     restart_after: Option<u64>,
-    /// Proxies before the game servers; there are none yet.
-    #[arg(long, value_name = "N", value_parser = no_proxies)]
-    proxies: Option<u32>,
+    /// Proxies before them, up to 8; a class goes to one of them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    proxies: u32,
     /// Binary of the server in one process, `homeroom`. [default: beside this program]
     #[arg(long, value_name = "PATH", conflicts_with = "games")]
     bin: Option<PathBuf>,
-    /// Directory with the binaries of separate processes, `game-server` and `api`. [default: this program's]
+    /// Directory with the binaries of separate processes, `game-server`, `api` and `ingress-proxy`. [default: this program's]
     #[arg(long, value_name = "DIR", conflicts_with = "bin")]
     bin_dir: Option<PathBuf>,
 }
@@ -52,16 +52,12 @@ fn kind(text: &str) -> Result<Kind, String> {
     }
 }
 
-fn no_proxies(_: &str) -> Result<u32, String> {
-    Err("there is no proxy to start yet; game servers are addressed one by one, a class at one of them (--games N)".to_owned())
-}
-
 impl TopologyArgs {
     /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise.
     pub(super) fn start(&self, games: Option<u32>, pauses: Pauses) -> Result<Stack, Failure> {
         let Self {
             store,
-            proxies: _,
+            proxies,
             bin,
             bin_dir,
             ..
@@ -83,6 +79,7 @@ impl TopologyArgs {
                 binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
             },
         };
+        let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
         let pauses = self.restart_after.map_or(pauses, Pauses::always);
         Ok(Stack::start(&topology, pauses)?)
     }

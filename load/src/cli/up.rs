@@ -50,13 +50,14 @@ fn announce(stack: &Stack, console: &mut Console) {
         targets.iter().map(ToString::to_string).collect()
     };
     let (apis, games) = (addresses(stack.apis()), addresses(stack.games()));
+    let proxies = addresses(stack.proxies());
     let processes: Vec<_> = stack
         .services()
         .iter()
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
     console.line(
-        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "processes": processes })
+        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "proxies": proxies, "processes": processes })
             .to_string(),
     );
     for service in stack.services() {

@@ -14,6 +14,8 @@ use crate::sys::redis::Redis;
 pub(super) const API: &str = "api";
 /// Package and binary of the game server.
 pub(super) const GAME: &str = "game-server";
+/// Package and binary of the proxy.
+pub(super) const PROXY: &str = "ingress-proxy";
 /// Name of the store among the processes.
 pub const REDIS: &str = "redis";
 /// Bytes of a secret: what the servers ask for.
@@ -45,6 +47,14 @@ impl Program {
         let mut command = Command::new(&self.binary);
         command.args(&self.arguments);
         command
+    }
+
+    /// Its admin listener, if it has one.
+    pub(super) fn admin(&self) -> Option<SocketAddr> {
+        match &self.probe {
+            Probe::Http(address) => Some(*address),
+            Probe::Redis(_) => None,
+        }
     }
 
     /// Where clients reach it, as a URL.
@@ -170,6 +180,36 @@ pub(super) fn game(
     ];
     more.extend(store.map(|url| ("--redis", url.to_owned())));
     program(name, binaries.join(GAME), listen, admin, &more, &[])
+}
+
+/// What a proxy stands before.
+#[derive(Debug, Default)]
+pub(super) struct Behind {
+    /// Game servers.
+    pub(super) games: Vec<Program>,
+    /// APIs.
+    pub(super) apis: Vec<Program>,
+}
+
+/// A proxy before others.
+pub(super) fn proxy(binaries: &Path, number: u32, [listen, admin]: [u16; 2], behind: &Behind) -> Program {
+    let servers = |programs: &[Program]| {
+        let probed = programs.iter().filter_map(|p| Some((p, p.admin()?.port())));
+        let one = |(p, probe): (&Program, u16)| format!("{}={}/{probe}", p.name, p.listen);
+        probed.map(one).collect::<Vec<_>>().join(",")
+    };
+    let more = [
+        ("--game", servers(&behind.games)),
+        ("--api", servers(&behind.apis)),
+    ];
+    program(
+        format!("proxy-{number}"),
+        binaries.join(PROXY),
+        listen,
+        admin,
+        &more,
+        &[],
+    )
 }
 
 /// Draws the secrets that the processes share.

@@ -12,6 +12,8 @@ use super::commands;
 const GAMES_MAX: u32 = 16;
 /// APIs at most.
 const APIS_MAX: u32 = 8;
+/// Proxies at most.
+const PROXIES_MAX: u32 = 8;
 /// Oldest Redis: the first with functions.
 const REDIS_VERSION_MIN: u32 = 7;
 
@@ -29,8 +31,10 @@ pub enum Topology {
         directory: PathBuf,
         /// Game servers.
         games: u32,
-        /// APIs; the first is the one that clients are sent to while there is no proxy.
+        /// APIs; the first is the one that clients are sent to when there is no proxy.
         apis: u32,
+        /// Proxies before all of them; none, and clients are sent to the servers themselves.
+        proxies: u32,
         /// Where the game servers keep their games.
         store: Store,
     },
@@ -93,6 +97,9 @@ pub enum TopologyError {
         /// The most.
         max: u32,
     },
+    /// Proxies before the one process.
+    #[error("--proxies needs separate processes behind it (--games N)")]
+    NothingToProxy,
 }
 
 impl Topology {
@@ -110,8 +117,28 @@ impl Topology {
             directory,
             games,
             apis,
+            proxies: 0,
             store,
         })
+    }
+
+    /// The same with `number` proxies before it.
+    ///
+    /// # Errors
+    /// Too many of them, or everything is in one process.
+    pub fn with_proxies(mut self, number: u32) -> Result<Self, TopologyError> {
+        match &mut self {
+            Self::Separate { proxies, .. } if number <= PROXIES_MAX => *proxies = number,
+            Self::Separate { .. } => {
+                return Err(TopologyError::Number {
+                    what: "--proxies",
+                    max: PROXIES_MAX,
+                });
+            }
+            Self::One { .. } if number == 0 => {}
+            Self::One { .. } => return Err(TopologyError::NothingToProxy),
+        }
+        Ok(self)
     }
 
     /// Where binaries are when nobody says: beside this very one.
@@ -124,9 +151,13 @@ impl Topology {
     pub(super) fn check_binaries(&self) -> Result<(), StackError> {
         let binaries = match self {
             Self::One { binary } => vec![(binary.clone(), "homeroom")],
-            Self::Separate { directory, .. } => [commands::API, commands::GAME]
+            Self::Separate {
+                directory, proxies, ..
+            } => [commands::API, commands::GAME, commands::PROXY]
+                .into_iter()
+                .filter(|package| *package != commands::PROXY || *proxies > 0)
                 .map(|package| (directory.join(package), package))
-                .into(),
+                .collect(),
         };
         match binaries.into_iter().find(|(path, _)| !path.is_file()) {
             Some((path, package)) => Err(StackError::NoBinary { path, package }),

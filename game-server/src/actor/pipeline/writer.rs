@@ -401,7 +401,9 @@ impl Writer {
         let has_work = self.is_unsure || self.is_missing || self.needs_snapshot || !self.unsaved.is_empty();
         match self.retry_at {
             Some(at) if has_work => Some(at),
-            Some(_) | None => self.snapshot_due(),
+            // A snapshot that is due and failed waits as well.
+            Some(at) => self.snapshot_due().map(|due| due.max(at)),
+            None => self.snapshot_due(),
         }
     }
 
