@@ -83,6 +83,15 @@ struct Actor {
     result_stuck: bool,
     over_ms: Option<u64>,
     result_settled: bool,
+    taken_up: TakenUp,
+}
+
+/// The game as this server got it.
+#[derive(Debug, Clone, Copy)]
+struct TakenUp {
+    epoch: u32,
+    /// The highest id of its players.
+    players: u32,
 }
 
 /// Why an actor ends.
@@ -163,6 +172,10 @@ impl Actor {
             result_stuck: false,
             over_ms,
             result_settled,
+            taken_up: TakenUp {
+                epoch: facts.epoch,
+                players: game.admitted_count(),
+            },
             game,
             facts,
             place,

@@ -16,8 +16,8 @@ pub(crate) enum Fault {
     Stop { restart_ms: Millis },
     /// The store is in trouble for a while.
     Trouble { weather: Weather, lasts_ms: Millis },
-    /// The store restarts without its data.
-    Empty,
+    /// The store restarts without its data, and has trouble getting up.
+    Empty { weather: Weather, lasts_ms: Millis },
     /// The store restarts without its data, and the server is killed before it can write its games again.
     EmptyAndKill { restart_ms: Millis },
     /// A client loses its connection without a word.
@@ -59,6 +59,8 @@ pub(crate) enum Weather {
     Slow,
     /// Calls get lost, on the way there or on the way back, or arrive when their caller has given up.
     Lossy,
+    /// Half of all calls arrive when their caller has given up.
+    Late,
     /// Nothing can be reached.
     Away,
     /// Nothing can be written.
@@ -87,7 +89,14 @@ fn fault(dice: &mut Dice, clients: usize) -> Fault {
         },
         1 => Fault::Stop { restart_ms },
         2 => trouble(dice),
-        3 => Fault::Empty,
+        3 => Fault::Empty {
+            weather: if dice.chance(50) {
+                Weather::Lossy
+            } else {
+                Weather::Calm
+            },
+            lasts_ms: dice.between(200, 5_000),
+        },
         4 => Fault::EmptyAndKill { restart_ms },
         5 => Fault::CutOff { client },
         6 => Fault::Reload { client },
@@ -111,18 +120,15 @@ fn moment(dice: &mut Dice) -> When {
 }
 
 fn trouble(dice: &mut Dice) -> Fault {
-    let weathers = [
-        Weather::Slow,
-        Weather::Lossy,
-        Weather::Lossy,
-        Weather::Away,
-        Weather::Full,
-    ];
+    let weather = match dice.weighted(&[1, 2, 2, 1, 1]) {
+        0 => Weather::Slow,
+        1 => Weather::Lossy,
+        2 => Weather::Late,
+        3 => Weather::Away,
+        _ => Weather::Full,
+    };
     Fault::Trouble {
-        weather: weathers
-            .get(dice.below(weathers.len()))
-            .copied()
-            .unwrap_or_default(),
+        weather,
         lasts_ms: dice.between(200, 6_000),
     }
 }

@@ -3,14 +3,14 @@
 //! All are made around the store: in the log that a process sees, in what the store does, in what it hands out. So the server
 //! needs no seam for them, and no build of it can contain one.
 
-use game_server::{Batch, MemoryLog, Stored, Written, read_journal};
+use game_server::{Batch, Entry, MemoryLog, Stored, Written, read_journal};
 
 use crate::store::{Ask, Said};
 
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// The log says "saved" when an append leaves, not when it is kept.
+    /// The log says "saved" when an append with an answer leaves, not when it is kept.
     AckBeforeAppend,
     /// The store takes records without looking at their numbers.
     NoNumberCheck,
@@ -38,6 +38,19 @@ impl Mutation {
             Self::OlderSnapshotWins => "older-snapshot-wins",
             Self::ReplayWithoutSkipping => "replay-without-skipping",
         }
+    }
+
+    /// Whether an append is called saved before it is.
+    pub(crate) fn acks_early(self, batch: &Batch) -> bool {
+        let has_answer = |batch: &Batch| {
+            read_journal(batch.bytes(), batch.follows()).is_ok_and(|journal| {
+                let entries = journal.records.iter().map(|record| &record.entry);
+                entries
+                    .into_iter()
+                    .any(|entry| matches!(entry, Entry::Command(game_core::Command::Answer { .. })))
+            })
+        };
+        self == Self::AckBeforeAppend && has_answer(batch)
     }
 
     /// Does what is asked in the mutated way; none when this mutation leaves it as it is.

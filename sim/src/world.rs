@@ -100,7 +100,7 @@ impl World {
             now: 0,
             trace: Trace::new(is_whole),
             coverage: Coverage::default(),
-            oracle: Oracle::new(&quiz, phones, is_untidy),
+            oracle: Oracle::new(&quiz, is_untidy),
             queue,
             seed,
             code: draw_code(&mut dice),

@@ -40,8 +40,8 @@ pub(crate) enum Deed {
     Joined { player: u32 },
     /// It gave an answer, and keeps it until it is settled.
     Answered { q: u16, choices: Vec<u8> },
-    /// It gave up: the game is lost, as it was told in words.
-    ToldLost,
+    /// It was told that there is nothing more to come, by this close code: the game is over (1000), or it is lost (4404).
+    Stopped { code: u16 },
 }
 
 /// A timer. Setting one of a kind anew makes the one before stale.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{World, draw_code};
 use crate::api::QUIZ;
-use crate::class::{Act, Client, ClientId, Deed, Desk, News};
+use crate::class::{Act, Client, ClientId, Desk, News};
 use crate::keys;
 use crate::queue::Event;
 use crate::wire;
@@ -78,12 +78,8 @@ impl World {
                 self.oracle.another_game();
             }
             Act::Deed(deed) => {
-                if deed == Deed::ToldLost {
-                    self.trace.line(
-                        self.now,
-                        format_args!("client {} is told that the game is lost", client.0),
-                    );
-                }
+                self.trace
+                    .line(self.now, format_args!("client {} {deed:?}", client.0));
                 self.oracle.deed(client, deed);
             }
         }

@@ -16,13 +16,11 @@ impl World {
         match fault {
             Fault::Kill { when, restart_ms } => self.arm(when, restart_ms),
             Fault::Stop { restart_ms } => self.ask_to_stop(restart_ms),
-            Fault::Trouble { weather, lasts_ms } => {
-                self.weather = weather;
-                self.troubles += 1;
-                let trouble = self.troubles;
-                self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
+            Fault::Trouble { weather, lasts_ms } => self.trouble(weather, lasts_ms),
+            Fault::Empty { weather, lasts_ms } => {
+                self.lose_data();
+                self.trouble(weather, lasts_ms);
             }
-            Fault::Empty => self.lose_data(),
             Fault::EmptyAndKill { restart_ms } => {
                 self.lose_data();
                 self.kill(restart_ms);
@@ -34,6 +32,13 @@ impl World {
                 self.queue.plan(self.now + lasts_ms, Event::ApiBack);
             }
         }
+    }
+
+    fn trouble(&mut self, weather: Weather, lasts_ms: Millis) {
+        self.weather = weather;
+        self.troubles += 1;
+        let trouble = self.troubles;
+        self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
     }
 
     fn reload(&mut self, client: ClientId) {
