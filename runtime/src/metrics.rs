@@ -93,6 +93,7 @@ table!(
         GameSockets = "homeroom_game_sockets" "Game sockets open.";
         GameServersLeased = "homeroom_game_servers_leased" "Game servers with a lease, this one included; 0 for a server that is alone.";
         RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
+        ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
 );
