@@ -47,6 +47,8 @@ pub(crate) enum When {
     SnapshotKept,
     /// When a restarted server has claimed the game, before it knows.
     ClaimKept,
+    /// When the API has the result, before the server knows.
+    ResultKept,
 }
 
 /// How the store answers.
@@ -107,7 +109,7 @@ fn fault(dice: &mut Dice, clients: usize) -> Fault {
 }
 
 fn moment(dice: &mut Dice) -> When {
-    match dice.weighted(&[10, 20, 15, 20, 15, 8, 8, 4]) {
+    match dice.weighted(&[10, 20, 15, 20, 15, 8, 8, 4, 6]) {
         0 => When::Now,
         1 => When::AfterTasks(dice.between(1, 12)),
         2 => When::AppendSent,
@@ -115,7 +117,8 @@ fn moment(dice: &mut Dice) -> When {
         4 => When::AckSent,
         5 => When::SnapshotSent,
         6 => When::SnapshotKept,
-        _ => When::ClaimKept,
+        7 => When::ClaimKept,
+        _ => When::ResultKept,
     }
 }
 
@@ -129,6 +132,6 @@ fn trouble(dice: &mut Dice) -> Fault {
     };
     Fault::Trouble {
         weather,
-        lasts_ms: dice.between(200, 6_000),
+        lasts_ms: dice.between(200, 7_000),
     }
 }

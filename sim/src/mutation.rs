@@ -3,7 +3,7 @@
 //! All are made around the store: in the log that a process sees, in what the store does, in what it hands out. So the server
 //! needs no seam for them, and no build of it can contain one.
 
-use game_server::{Batch, Entry, MemoryLog, Stored, Written, read_journal};
+use game_server::{Batch, Entry, MemoryLog, Record, RecordNumber, Stored, Written, read_journal};
 
 use crate::store::{Ask, Said};
 
@@ -94,21 +94,20 @@ impl Mutation {
     }
 }
 
-/// The same records, those that are there twice included, with numbers that leave none of them out.
+/// The same records up to the same number, those that are there twice or are covered by the snapshot included: with numbers that
+/// leave none of them out.
 fn renumbered(mut stored: Stored) -> Stored {
-    let mut batch = Batch::new(stored.through);
-    for frame in frames(&stored.journal) {
-        // Each by itself, so that none is skipped for what came before it.
-        if let Ok(journal) = read_journal(
-            frame.bytes,
-            game_server::RecordNumber(frame.number.saturating_sub(1)),
-        ) {
-            for record in &journal.records {
-                batch.push(record);
-            }
-        }
-    }
-    stored.last = batch.last();
+    // Each by itself, so that none is skipped for what came before it.
+    let records: Vec<Record> = frames(&stored.journal)
+        .filter_map(|frame| read_journal(frame.bytes, RecordNumber(frame.number.saturating_sub(1))).ok())
+        .flat_map(|journal| journal.records)
+        .collect();
+    let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
+    let Some(through) = stored.last.0.checked_sub(count) else {
+        return stored;
+    };
+    let batch = Batch::of(RecordNumber(through), &records);
+    stored.through = RecordNumber(through);
     stored.journal = batch.bytes().to_vec();
     stored
 }

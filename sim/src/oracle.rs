@@ -26,6 +26,9 @@ use books::Books;
 use frames::Sequences;
 use saved::Saved;
 
+/// Longest time that an answer is held for the store, and two ticks of the server's timer.
+const WAIT_MS: Millis = 100 + 2;
+
 /// The judge.
 pub(crate) struct Oracle {
     broken: Option<Violation>,
@@ -38,6 +41,10 @@ pub(crate) struct Oracle {
     /// Clients that send an answer again if they send it now.
     reconnected: BTreeMap<usize, bool>,
     result: Option<GameResult>,
+    /// Answers that have reached a server and were not answered yet, since when.
+    unanswered: BTreeMap<(LineId, u64), Millis>,
+    /// The server was asked to stop.
+    is_stopping: bool,
     /// The store lost the game and has not got it again.
     is_emptied: bool,
     is_lost: bool,
@@ -55,6 +62,8 @@ impl Oracle {
             epochs: BTreeMap::new(),
             reconnected: BTreeMap::new(),
             result: None,
+            unanswered: BTreeMap::new(),
+            is_stopping: false,
             is_emptied: false,
             is_lost: false,
         }
@@ -142,14 +151,7 @@ impl Oracle {
     // --- what servers say --------------------------------------------------------------------------------------------
 
     /// A server says something, which is on its way now.
-    pub(crate) fn emitted(
-        &mut self,
-        _now: Millis,
-        line: LineId,
-        client: ClientId,
-        frame: &Value,
-        coverage: &mut Coverage,
-    ) {
+    pub(crate) fn emitted(&mut self, line: LineId, client: ClientId, frame: &Value, coverage: &mut Coverage) {
         if frame["saved"] == false {
             let is_ack = frame["t"] == "ack";
             coverage.saw(if is_ack {
@@ -158,14 +160,41 @@ impl Oracle {
                 Seen::FrameUnsaved
             });
         }
+        if (frame["t"] == "ack" || frame["t"] == "error")
+            && let Some(q) = frame["q"].as_u64()
+        {
+            self.unanswered.remove(&(line, q));
+        }
         let judged = self.sequences.judge(line, frame);
         self.check(judged);
         let judged = frames::judge(frame, self.books.player(client.0), &self.saved);
         self.check(judged);
     }
 
+    /// An answer reaches the server.
+    pub(crate) fn answer_arrives(&mut self, now: Millis, line: LineId, q: u64) {
+        if !self.is_stopping {
+            self.unanswered.entry((line, q)).or_insert(now);
+        }
+    }
+
+    /// The server was asked to stop: its games take no more commands.
+    pub(crate) fn stopping(&mut self) {
+        self.is_stopping = true;
+        self.unanswered.clear();
+    }
+
+    fn nobody_waits(&mut self, now: Millis) {
+        let waits = self.unanswered.iter().find(|(_, since)| **since + WAIT_MS < now);
+        if let Some(((line, q), since)) = waits {
+            let detail = format!("the answer to question {q} on line {} since {since} ms", line.0);
+            self.fail(Invariant::NobodyWaits, detail);
+        }
+    }
+
     /// A connection is over.
     pub(crate) fn line_over(&mut self, line: LineId) {
+        self.unanswered.retain(|(other, _), _| *other != line);
         self.sequences.over(line);
     }
 
@@ -237,7 +266,11 @@ impl Oracle {
         self.check(judged);
     }
 
-    pub(crate) fn killed(&mut self) {}
+    /// A process is gone, with all its connections.
+    pub(crate) fn killed(&mut self) {
+        self.is_stopping = false;
+        self.unanswered.clear();
+    }
 
     /// A process has taken up the games of its store.
     pub(crate) fn restored(&mut self, restoration: Restoration, coverage: &mut Coverage) {
@@ -282,7 +315,8 @@ impl Oracle {
     }
 
     /// After every step: what was acked is there.
-    pub(crate) fn step(&mut self) {
+    pub(crate) fn step(&mut self, now: Millis) {
+        self.nobody_waits(now);
         if !self.saved.is_there {
             return;
         }

@@ -69,7 +69,8 @@ impl World {
                     .line(self.now, format_args!("client {} says {text}", client.0));
                 self.oracle.said(client, &frame, &mut self.coverage);
                 let bytes: Bytes = wire::text(&text);
-                self.send(client, bytes);
+                let answers = frame["q"].as_u64().filter(|_| frame["t"] == "answer");
+                self.send(client, bytes, answers);
             }
             Act::Hangup => self.hang_up(client),
             Act::Wake { at, timer } => self.queue.plan(at, Event::Timer { client, timer }),

@@ -66,6 +66,11 @@ impl World {
     }
 
     fn arm(&mut self, when: When, restart_ms: Millis) {
+        if when == When::ResultKept {
+            // However long that takes; other kills come and go meanwhile.
+            self.kill_at_result = Some(restart_ms);
+            return;
+        }
         if self.process.is_none() || self.armed.is_some() {
             return;
         }
@@ -82,7 +87,8 @@ impl World {
             | When::AppendKept
             | When::AckSent
             | When::SnapshotSent
-            | When::SnapshotKept => self.armed = Some((when, self.kills, restart_ms)),
+            | When::SnapshotKept
+            | When::ResultKept => self.armed = Some((when, self.kills, restart_ms)),
         }
         if self.armed.is_some() {
             let kill = self.kills;
@@ -113,7 +119,14 @@ impl World {
             }
             When::SnapshotSent | When::SnapshotKept => self.coverage.saw(Seen::KillDuringSnapshot),
             When::ClaimKept => self.coverage.saw(Seen::KillDuringRestore),
-            When::Now | When::AfterTasks(_) | When::AckSent => {}
+            When::Now | When::AfterTasks(_) | When::AckSent | When::ResultKept => {}
+        }
+    }
+
+    /// The API has the result.
+    pub(super) fn result_kept(&mut self) {
+        if let Some(restart_ms) = self.kill_at_result.take() {
+            self.kill(restart_ms);
         }
     }
 
@@ -170,6 +183,7 @@ impl World {
             self.is_listening = false;
             self.restart_ms = Some(restart_ms);
             process.stop();
+            self.oracle.stopping();
         }
     }
 

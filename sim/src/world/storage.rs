@@ -92,7 +92,7 @@ impl World {
                 // Past its caller's patience.
                 _ => (Some(gives_up_at + dice.between(1, 3_000)), false),
             },
-            Weather::Late if dice.chance(50) => (Some(gives_up_at + dice.between(1, 4_000)), false),
+            Weather::Late if dice.chance(60) => (Some(gives_up_at + dice.between(1, 4_000)), false),
             Weather::Late => (soon, false),
             Weather::Away => {
                 self.coverage.saw(Seen::Unreachable);
