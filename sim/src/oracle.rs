@@ -8,7 +8,7 @@ mod kept;
 mod result;
 mod saved;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use game_core::Phase;
 use game_server::{Restoration, Stored};
@@ -43,6 +43,8 @@ pub(crate) struct Oracle {
     result: Option<GameResult>,
     /// Answers that have reached a server and were not answered yet, since when.
     unanswered: BTreeMap<(LineId, u64), Millis>,
+    /// Connections that the server has closed from its side.
+    closing: BTreeSet<LineId>,
     /// The server was asked to stop.
     is_stopping: bool,
     /// The store lost the game and has not got it again.
@@ -63,6 +65,7 @@ impl Oracle {
             reconnected: BTreeMap::new(),
             result: None,
             unanswered: BTreeMap::new(),
+            closing: BTreeSet::new(),
             is_stopping: false,
             is_emptied: false,
             is_lost: false,
@@ -171,9 +174,15 @@ impl Oracle {
         self.check(judged);
     }
 
+    /// The server has said its last word on a connection: what still reaches it there is read by nobody.
+    pub(crate) fn line_closes(&mut self, line: LineId) {
+        self.unanswered.retain(|(other, _), _| *other != line);
+        self.closing.insert(line);
+    }
+
     /// An answer reaches the server.
     pub(crate) fn answer_arrives(&mut self, now: Millis, line: LineId, q: u64) {
-        if !self.is_stopping {
+        if !self.is_stopping && !self.closing.contains(&line) {
             self.unanswered.entry((line, q)).or_insert(now);
         }
     }

@@ -173,6 +173,9 @@ impl World {
         let (at, client, is_cut) = (line.to_client_at, line.client, line.is_cut);
         let is_current = self.line_of.get(client.0) == Some(&Some(id));
         for heard in line.decoder.feed(bytes) {
+            if let Heard::Close(_) = heard {
+                self.oracle.line_closes(id);
+            }
             if let Heard::Text(text) = &heard {
                 self.trace
                     .line(self.now, format_args!("says {} {text}", client.0));
