@@ -91,6 +91,15 @@ struct Actor {
     doubts: u64,
     /// When the game goes over to another server at the latest, if it is to go.
     hand_over_at: Option<Instant>,
+    taken_up: TakenUp,
+}
+
+/// The game as this server got it.
+#[derive(Debug, Clone, Copy)]
+struct TakenUp {
+    epoch: u32,
+    /// The highest id of its players.
+    players: u32,
 }
 
 /// Why an actor ends.
@@ -178,6 +187,10 @@ impl Actor {
                 .as_ref()
                 .map_or(0, |cluster| cluster.standing().doubts(now)),
             hand_over_at: None,
+            taken_up: TakenUp {
+                epoch: facts.epoch,
+                players: game.admitted_count(),
+            },
             game,
             facts,
             place,
