@@ -4,6 +4,7 @@
 //! game: a game server asks it for a plan check at the start and hands it the result at the end.
 
 mod body;
+mod cache;
 mod clock;
 pub mod config;
 mod email;
@@ -20,6 +21,7 @@ mod report;
 mod routes;
 mod service;
 mod session;
+mod shared;
 pub mod store;
 mod token;
 mod web;
@@ -29,5 +31,6 @@ pub use config::Config;
 pub use keys::{Keys, KeysError};
 pub use service::{Api, Grant, PlanCheckError, SaveError};
 pub use session::Session;
+pub use shared::{Counted, LocalShared, Quota, Shared, Verdict};
 pub use store::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store, StoreError};
 pub use web::web_router;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{Api, Keys};
+use api::{Api, Keys, LocalShared, Shared};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -97,6 +97,10 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
+    let shared: Arc<dyn Shared> = match &database {
+        Database::Sqlite(_) => Arc::new(LocalShared::alone()),
+        Database::Postgres(_) => Arc::new(LocalShared::one_of_several()),
+    };
     let store = database.open(config.database_connections).await?;
     let https = config
         .public_url
@@ -107,7 +111,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         mount_prefix: STORE.to_owned(),
         origins: config.public_url.iter().cloned().collect(),
     };
-    let api = Api::open(api_config, Arc::clone(&store), keys);
+    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen).await?;

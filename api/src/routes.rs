@@ -21,6 +21,7 @@ mod auth;
 mod games;
 mod imports;
 mod quizzes;
+mod usage;
 
 pub(crate) fn router(api: Api) -> Router {
     Router::new()
@@ -39,6 +40,8 @@ pub(crate) fn router(api: Api) -> Router {
         .route("/games", get(games::list))
         .route("/games/{id}", axum::routing::delete(games::delete))
         .route("/games/{id}/report", get(games::report))
+        .route("/quiz-usage/dashboard", get(usage::dashboard))
+        .route("/quiz-usage/history", get(usage::history))
         .route("/plans", get(plans))
         .route("/.well-known/jwks.json", get(jwks))
         .fallback(unknown_route)

@@ -14,10 +14,12 @@ use runtime::metrics::{Counter, inc};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
+use crate::cache::ReadCache;
 use crate::clock::Clock;
 use crate::config::{Config, IMPORTS_PARSING_MAX, UPLOADS_MAX};
 use crate::keys::Keys;
 use crate::password::Hasher;
+use crate::shared::{LocalShared, Shared};
 use crate::store::{ResultSaved, Store, StoreError};
 use crate::{plan, routes};
 
@@ -26,6 +28,8 @@ use crate::{plan, routes};
 pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) shared: Arc<dyn Shared>,
+    pub(crate) cache: Arc<ReadCache>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) clock: Clock,
     pub(crate) hasher: Hasher,
@@ -84,12 +88,20 @@ impl Api {
         Self {
             config: Arc::new(config),
             store,
+            shared: Arc::new(LocalShared::alone()),
+            cache: Arc::new(ReadCache::new()),
             keys: Arc::new(keys),
             clock,
             hasher: Hasher::new(),
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
         }
+    }
+
+    /// With what all processes agree on kept elsewhere than in this process alone.
+    #[must_use]
+    pub fn sharing(self, shared: Arc<dyn Shared>) -> Self {
+        Self { shared, ..self }
     }
 
     /// The HTTP API at its own root; the caller nests it under the configured mount prefix.
@@ -148,12 +160,10 @@ impl Api {
         for player in &mut result.players {
             player.answers.sort_by_key(|answer| answer.q);
         }
-        match self
-            .store
-            .save_result(&result)
-            .await
-            .map_err(SaveError::Unavailable)?
-        {
+        let (store, result) = (Arc::clone(&self.store), Arc::new(result));
+        let saving = Arc::clone(&result);
+        let saved = self.changing(result.teacher, async move { store.save_result(&saving).await });
+        match saved.await.map_err(SaveError::Unavailable)? {
             ResultSaved::Now => {
                 inc(Counter::ResultsSavedTotal);
                 Ok(())

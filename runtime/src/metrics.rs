@@ -76,6 +76,7 @@ table!(
         ApiServedTotal = "homeroom_api_requests_total" { "outcome" = "served" } "Requests answered by the API, by outcome.";
         ApiRefusedTotal = "homeroom_api_requests_total" { "outcome" = "refused" } "Requests answered by the API, by outcome.";
         ApiServerErrorsTotal = "homeroom_api_requests_total" { "outcome" = "failed" } "Requests answered by the API, by outcome.";
+        ApiReadsRememberedTotal = "homeroom_api_reads_remembered_total" "Reads answered from memory, because nothing of that teacher's had changed.";
         LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
         RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
         ImportsTotal = "homeroom_api_imports_total" "Files imported.";

@@ -11,6 +11,7 @@ use protocol::rest::{LoginRequest, RegisterRequest, SessionResponse, User};
 use runtime::metrics::{Counter, inc};
 
 use crate::body;
+use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
 use crate::extract::{OwnPage, Teacher, cookie};
@@ -153,9 +154,12 @@ pub(super) async fn logout(
 }
 
 /// `GET /users/me`.
-pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Json<User>, Refusal> {
-    let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
-    Ok(Json(user(account)))
+pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Written, Refusal> {
+    let read = async {
+        let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
+        Ok(user(account))
+    };
+    api.remembered(id, View::Me, read).await
 }
 
 async fn start_session(api: &Api, account: Account) -> Result<SignedIn, Refusal> {

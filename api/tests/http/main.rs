@@ -12,3 +12,4 @@ mod internal;
 mod problems;
 mod quizzes;
 mod support;
+mod usage;
