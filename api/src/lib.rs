@@ -3,6 +3,7 @@
 //! It owns what is kept about teachers and finished games, and the keys that everything is signed with. It knows no live
 //! game: a game server asks it for a plan check at the start and hands it the result at the end.
 
+mod admission;
 mod body;
 mod cache;
 mod clock;
@@ -16,6 +17,7 @@ mod keys;
 mod password;
 pub mod plan;
 mod problem;
+mod quota;
 mod random;
 mod report;
 mod routes;

@@ -351,5 +351,7 @@ pub struct PlanCheckResponse {
 pub const UNKNOWN_TEACHER: &str = "unknown-teacher";
 /// Problem code of an internal call: the teacher has no such quiz. Final.
 pub const NO_SUCH_QUIZ: &str = "no-such-quiz";
+/// Problem code of a call that its teacher has made as often as one may; `Retry-After` says when the next one is due.
+pub const QUOTA_EXCEEDED: &str = "quota-exceeded";
 /// Problem code of an internal call: another result of the game is stored. Final.
 pub const DIFFERENT_RESULT: &str = "different-result";
