@@ -125,6 +125,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let internal_max = INTERNAL_CONNECTIONS_MAX.min(capacity / 2);
     let options = |connections_max| Options {
         connections_max,
+        shared: false,
         tls: None,
         drain: DRAIN,
     };

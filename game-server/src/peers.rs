@@ -101,6 +101,7 @@ impl Bound {
         let left = descriptors::client_capacity()?.saturating_sub(clients_max);
         let options = Options {
             connections_max: left.max(CONNECTIONS_MIN),
+            shared: false,
             tls: None,
             drain: DRAIN,
         };

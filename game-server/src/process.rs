@@ -116,6 +116,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let bound = listener.local_addr().context("read the bound address")?;
     let options = Options {
         connections_max: places.connections,
+        shared: false,
         tls: None,
         drain: DRAIN,
     };

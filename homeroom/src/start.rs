@@ -102,6 +102,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let options = Options {
         connections_max: places.connections,
+        shared: false,
         tls,
         drain: DRAIN,
     };

@@ -8,22 +8,23 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderValue};
+use protocol::routing;
 
 /// This proxy's name in `Via`, by which it knows a request that it has passed on before.
 pub(crate) const VIA_NAME: &str = "homeroom-proxy";
 const VIA_VALUE: &str = "1.1 homeroom-proxy";
 /// Tells a game server that it may answer 421 with the owner's name instead of passing the connection on itself.
-pub(crate) const FOLLOWS: HeaderName = HeaderName::from_static("homeroom-follows-owner");
+pub(crate) const FOLLOWS: HeaderName = HeaderName::from_static(routing::FOLLOWS_OWNER);
 /// The name of the server that holds the game, in a 421.
-pub(crate) const OWNER: HeaderName = HeaderName::from_static("homeroom-owner");
-
-/// The names of servers that could not be reached for this request, between commas. A server that would answer 421 with one of
-/// them can see for itself whether to claim the game.
-pub(crate) const UNREACHABLE: HeaderName = HeaderName::from_static("homeroom-unreachable");
+pub(crate) const OWNER: HeaderName = HeaderName::from_static(routing::OWNER);
+/// The names of servers that could not be reached for this request.
+pub(crate) const UNREACHABLE: HeaderName = HeaderName::from_static(routing::UNREACHABLE);
+/// What headers between proxies and servers begin with.
+const INTERNAL: &str = "homeroom-";
 
 const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
@@ -46,16 +47,13 @@ const HOP_BY_HOP: [HeaderName; 10] = [
 ];
 
 /// Headers that a client may not write.
-const OURS: [HeaderName; 9] = [
+const OURS: [HeaderName; 6] = [
     FORWARDED,
     FORWARDED_FOR,
     FORWARDED_PROTO,
     FORWARDED_HOST,
     FORWARDED_PORT,
     REAL_IP,
-    FOLLOWS,
-    OWNER,
-    UNREACHABLE,
 ];
 
 /// Where a request came from.
@@ -71,6 +69,7 @@ pub(crate) struct Client {
 /// it.
 pub(crate) fn for_server(headers: &mut HeaderMap, client: Client) {
     remove_hop_by_hop(headers);
+    remove_internal(headers);
     for name in OURS.iter().chain([&CONTENT_LENGTH, &EXPECT]) {
         headers.remove(name);
     }
@@ -85,7 +84,15 @@ pub(crate) fn for_server(headers: &mut HeaderMap, client: Client) {
 /// Makes an answer's headers fit for the client.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
     remove_hop_by_hop(headers);
-    headers.remove(OWNER);
+    remove_internal(headers);
+}
+
+fn remove_internal(headers: &mut HeaderMap) {
+    let internal = |name: &&HeaderName| name.as_str().starts_with(INTERNAL);
+    let names: Vec<HeaderName> = headers.keys().filter(internal).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
 }
 
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
@@ -136,6 +143,8 @@ mod tests {
             ("forwarded", "for=1.2.3.4"),
             ("x-real-ip", "1.2.3.4"),
             ("homeroom-follows-owner", "1"),
+            ("homeroom-unreachable", "game-0"),
+            ("homeroom-peer", "game-1"),
         ]);
         let address = "192.0.2.7".parse().unwrap();
         for_server(

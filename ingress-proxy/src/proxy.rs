@@ -6,7 +6,7 @@ mod handshake;
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -14,20 +14,26 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use http::header::STRICT_TRANSPORT_SECURITY;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{Request, Response, Uri};
+use http::{HeaderValue, Request, Response, Uri};
 use http_body_util::{LengthLimitError, Limited};
 use hyper::body::Body as _;
+use hyper::upgrade::OnUpgrade;
+use ipnet::IpNet;
+use tokio::task::JoinHandle;
 
 use crate::budget::Budget;
+use crate::group::Group;
 use crate::headers::{self, Client};
-use crate::members::Members;
+use crate::notes::{self, Noted};
 use crate::owners::Owners;
 use crate::refusal::Refusal;
 use crate::route::Route;
-use crate::screen;
+use crate::tunnels::Tunnels;
 use crate::upstream::UpstreamError;
+use crate::{forwarded, key, screen};
 
 /// Time for an answer to a request without a body: the slowest is a list over a full database.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
@@ -41,6 +47,12 @@ pub struct Settings {
     pub https: bool,
     /// Bytes of a request's body.
     pub body_bytes_max: u64,
+    /// Networks of proxies in front of this one, whose word about the client is taken.
+    pub trusted: Vec<IpNet>,
+    /// What clients are told to do about HTTPS from now on, as `Strict-Transport-Security`.
+    pub hsts: Option<HeaderValue>,
+    /// Whether every request is logged.
+    pub access_log: bool,
 }
 
 /// The proxy. Cheap to clone.
@@ -50,10 +62,11 @@ pub struct Proxy(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     settings: Settings,
-    games: Members,
-    apis: Members,
+    games: Group,
+    apis: Group,
     owners: Owners,
     budget: Budget,
+    tunnels: Tunnels,
     /// Requests to APIs so far; what the two that are compared are drawn by.
     drawn: AtomicU64,
 }
@@ -61,41 +74,65 @@ struct Inner {
 impl Proxy {
     /// A proxy before `games` and `apis`.
     #[must_use]
-    pub fn new(games: Members, apis: Members, settings: Settings) -> Self {
+    pub fn new(games: Group, apis: Group, settings: Settings) -> Self {
         Self(Arc::new(Inner {
             settings,
             games,
             apis,
             owners: Owners::default(),
             budget: Budget::default(),
+            tunnels: Tunnels::default(),
             drawn: AtomicU64::default(),
         }))
     }
 
-    async fn answer(self, request: Request<Body>) -> Response<Body> {
-        match self.pass_on(request).await {
-            Ok(response) => response,
-            Err(refusal) => refusal.into_response(),
-        }
+    /// Closes all tunnels, spread over `within`, so that their clients come back one after the other.
+    pub fn close_tunnels(&self, within: Duration) -> JoinHandle<()> {
+        self.0.tunnels.close_in_time(within)
     }
 
-    async fn pass_on(&self, mut request: Request<Body>) -> Result<Response<Body>, Refusal> {
-        let peer = request.extensions_mut().remove::<ConnectInfo<SocketAddr>>();
+    async fn answer(self, mut request: Request<Body>) -> Response<Body> {
+        let settings = &self.0.settings;
+        let peer = request
+            .extensions_mut()
+            .remove::<ConnectInfo<SocketAddr>>()
+            .map_or((Ipv4Addr::UNSPECIFIED, 0).into(), |ConnectInfo(peer)| peer);
         let upgrade = hyper::upgrade::on(&mut request);
-        let (mut parts, body) = request.into_parts();
-        screen::check(&parts)?;
+        let (parts, body) = request.into_parts();
+        let client = forwarded::client(peer, settings.https, &parts.headers, &settings.trusted);
+        let route = Route::of(parts.uri.path());
+        let socket = screen::wants_socket(&parts.headers);
+        let noted = Noted::new(&parts, route, client.address, socket, settings.access_log);
+        let passed = match screen::check(&parts) {
+            Ok(()) => self.pass_on(parts, body, upgrade, route, client).await,
+            Err(refusal) => Err(refusal),
+        };
+        let mut response = passed.unwrap_or_else(|refusal| {
+            notes::refused(refusal);
+            refusal.into_response()
+        });
+        if let Some(hsts) = settings.hsts.as_ref().filter(|_| client.https) {
+            response
+                .headers_mut()
+                .insert(STRICT_TRANSPORT_SECURITY, hsts.clone());
+        }
+        noted.answered(&response);
+        response
+    }
+
+    async fn pass_on(
+        &self,
+        mut parts: Parts,
+        body: Body,
+        upgrade: OnUpgrade,
+        route: Route,
+        client: Client,
+    ) -> Result<Response<Body>, Refusal> {
         let has_body = !body.is_end_stream();
         let body = self.limited(body)?;
-        let route = Route::of(parts.uri.path());
-        let client = Client {
-            address: peer.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
-                peer.ip()
-            }),
-            https: self.0.settings.https,
-        };
         match route {
             Route::Game => {
-                let code = crate::key::parse(parts.uri.query().unwrap_or_default()).map_err(Refusal::Key)?;
+                let code = key::parse(parts.uri.query().unwrap_or_default()).map_err(Refusal::Key)?;
                 if screen::is_handshake(&parts, has_body)? {
                     self.tunnel(code, parts, client, upgrade).await
                 } else {

@@ -64,6 +64,11 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
+/// Whether the client wants a WebSocket.
+pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
+    has_token(headers, &CONNECTION, "upgrade") && has_token(headers, &UPGRADE, "websocket")
+}
+
 /// Whether the client wants a WebSocket; then the handshake must be one.
 pub(crate) fn is_handshake(parts: &Parts, has_body: bool) -> Result<bool, Refusal> {
     let wanted =

@@ -2,6 +2,7 @@
 
 mod body;
 mod pool;
+mod suspicion;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,11 +16,14 @@ use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use runtime::metrics::Server;
 use thiserror::Error;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
-use crate::members::Member;
+use crate::members::{Kind, Member};
 use pool::Pool;
+use suspicion::Suspicion;
 
 /// Time for a connection within a cluster: a lost SYN is sent again after 1 s, so this covers none, and the next server is
 /// asked instead.
@@ -28,6 +32,9 @@ const CONNECT_MAX: Duration = Duration::from_millis(900);
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// Bytes of an answer's head: what the servers send is under 1 kB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// What all APIs together are called in the metrics.
+const APIS: &str = "api";
 
 /// Why a server gave no answer.
 #[derive(Debug, Error)]
@@ -48,19 +55,28 @@ pub enum UpstreamError {
 pub struct Upstream {
     member: Member,
     ready: AtomicBool,
+    suspicion: Suspicion,
     in_flight: AtomicUsize,
     pool: Pool,
+    metrics: Server,
 }
 
 impl Upstream {
     /// A server that is taken for ready until it is known not to be.
     #[must_use]
-    pub fn new(member: Member) -> Self {
+    pub fn new(kind: Kind, member: Member) -> Self {
+        // Names of APIs come and go with every release; a series for each would never end.
+        let label = match kind {
+            Kind::Games => member.name.as_str(),
+            Kind::Apis => APIS,
+        };
         Self {
-            member,
             ready: AtomicBool::new(true),
+            suspicion: Suspicion::default(),
             in_flight: AtomicUsize::new(0),
             pool: Pool::default(),
+            metrics: Server::named(label),
+            member,
         }
     }
 
@@ -76,9 +92,19 @@ impl Upstream {
         &self.member
     }
 
-    /// Whether new requests should go there.
+    /// What is counted of it.
+    pub(crate) fn metrics(&self) -> &Server {
+        &self.metrics
+    }
+
+    /// Whether new requests should go there: it has not said no, and connections to it do not fail.
     #[must_use]
     pub fn is_ready(&self) -> bool {
+        self.says_ready() && !self.suspicion.is_raised(Instant::now())
+    }
+
+    /// Whether it said so when it was asked last.
+    pub(crate) fn says_ready(&self) -> bool {
         self.ready.load(Ordering::Relaxed)
     }
 
@@ -94,13 +120,17 @@ impl Upstream {
     }
 
     async fn connect(&self) -> Result<TcpStream, UpstreamError> {
-        let failed = |error| UpstreamError::Connect(self.member.address, error);
+        let failed = |error| {
+            self.suspicion.failed(Instant::now());
+            UpstreamError::Connect(self.member.address, error)
+        };
         let connecting = TcpStream::connect(self.member.address);
         let tcp = match tokio::time::timeout(CONNECT_MAX, connecting).await {
             Ok(connected) => connected.map_err(failed)?,
             Err(_) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
         };
         tcp.set_nodelay(true).map_err(failed)?;
+        self.suspicion.connected();
         Ok(tcp)
     }
 

@@ -50,6 +50,9 @@ fn bad_configuration_is_refused_in_one_line() {
         (("--api", ""), "--api"),
         (("--api", "api=nowhere"), "NAME=ADDRESS:PORT"),
         (("--tls-cert", "cert.pem"), "--tls-key"),
+        (("--redirect-listen", "127.0.0.1:0"), "--tls-cert"),
+        (("--trust-forwarded", "10.0.0.0/99"), "--trust-forwarded"),
+        (("--hsts-s", "soon"), "--hsts-s"),
         (("--connections-max", "0"), "--connections-max"),
         (("--body-bytes-max", "0"), "--body-bytes-max"),
         (("--log", "==="), "log filter"),
@@ -150,6 +153,7 @@ fn it_serves_is_watched_and_stops_cleanly() {
         ("/live", "live"),
         ("/ready", "ready"),
         ("/metrics", "homeroom_http_connections"),
+        ("/membership", r#""digest":""#),
     ] {
         let answer = get(&admin, path);
         assert!(
@@ -159,6 +163,12 @@ fn it_serves_is_watched_and_stops_cleanly() {
         // Nothing of it is public; there is no API to pass it on to.
         assert!(get(&address, path).starts_with("HTTP/1.1 503"), "{path}");
     }
+    terminate(&running);
+    running.said("stopped", "");
+    assert_eq!(running.child.wait().unwrap().code(), Some(0));
+}
+
+fn terminate(running: &Running) {
     let pid = running.child.id().to_string();
     assert!(
         Command::new("kill")
@@ -167,6 +177,39 @@ fn it_serves_is_watched_and_stops_cleanly() {
             .unwrap()
             .success()
     );
-    running.said("stopped", "");
-    assert_eq!(running.child.wait().unwrap().code(), Some(0));
+}
+
+/// A new process starts at the same port before the old one stops, three times, while somebody asks all the time: no connection is
+/// refused and no answer fails.
+#[test]
+fn a_restart_with_a_shared_port_refuses_nobody() {
+    let shared = |listen: &str| {
+        let mut command = ingress_proxy(&[("--listen", listen), ("--drain-s", "0")]);
+        command.arg("--reuse-port");
+        Running::start(command)
+    };
+    let mut old = shared("127.0.0.1:0");
+    let address = old.said("listening", "bound");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let answered = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let mut answered = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let answer = get(&address, "/game/status");
+                assert!(answer.starts_with("HTTP/1.1 400"), "after {answered}: {answer}");
+                answered += 1;
+            }
+            answered
+        });
+        for _ in 0..3 {
+            let mut new = shared(&address);
+            new.said("listening", "bound");
+            terminate(&old);
+            old.said("stopped", "");
+            old = new;
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        asking.join().unwrap()
+    });
+    assert!(answered > 100, "{answered}");
 }

@@ -21,7 +21,7 @@ use crate::verdict::monitor::{Process, Processes};
 pub use commands::{Program, REDIS};
 pub use probe::Probe;
 use service::Service;
-pub use service::{Cause, Restart};
+pub use service::{Cause, Pauses, Restart};
 pub use topology::{Store, Topology, TopologyError};
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
@@ -85,16 +85,17 @@ pub struct Stack {
     proxies: Vec<Target>,
     game_admins: Vec<Target>,
     stores: Vec<String>,
+    pauses: Pauses,
     // Held for its drop.
     _data: tempfile::TempDir,
 }
 
 impl Stack {
-    /// Starts what `topology` says and waits until everything answers.
+    /// Starts what `topology` says and waits until everything answers. What ends is started again after `pauses`.
     ///
     /// # Errors
     /// No binary, no process, or no answer in time.
-    pub fn start(topology: &Topology) -> Result<Self, StackError> {
+    pub fn start(topology: &Topology, pauses: Pauses) -> Result<Self, StackError> {
         topology.check_binaries()?;
         let data = tempfile::Builder::new()
             .prefix("homeroom-load-")
@@ -107,6 +108,7 @@ impl Stack {
             proxies: Vec::new(),
             game_admins: Vec::new(),
             stores: Vec::new(),
+            pauses,
             _data: data,
         };
         let directory = stack._data.path().to_owned();
@@ -169,7 +171,7 @@ impl Stack {
         for number in 0..games {
             let api = internal[crate::sys::index(number) % internal.len().max(1)];
             let store = self.stores.first().map(String::as_str);
-            let ports = [free_port()?, free_port()?];
+            let ports = [free_port()?, free_port()?, free_port()?];
             let program = commands::game(binaries, directory, number, ports, api, store);
             self.game_admins
                 .extend(program.admin().map(target_at).transpose()?);
@@ -189,7 +191,7 @@ impl Stack {
     fn launch(&mut self, program: Program, directory: &Path) -> Result<(), StackError> {
         let log = directory.join(format!("{}.log", program.name));
         let name = program.name.clone();
-        let service = Service::start(program, &log).map_err(StackError::Start)?;
+        let service = Service::start(program, &log, self.pauses).map_err(StackError::Start)?;
         let limit = clock::now().plus_ms(START_MS_MAX);
         while clock::now() < limit && service.restarts().is_empty() && !signals::stop_requested() {
             if service.is_ready() {

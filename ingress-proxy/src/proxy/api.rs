@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering;
 
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
+use runtime::metrics::{self, Counter};
 
 use super::{ANSWER_MAX, ANSWER_WITH_BODY_MAX, Proxy};
 use crate::headers;
+use crate::notes::ServedBy;
 use crate::placement;
 use crate::refusal::Refusal;
 use crate::replay::Replay;
@@ -39,9 +41,11 @@ impl Proxy {
                 }
                 Ok(mut response) => {
                     headers::for_client(response.headers_mut());
+                    response.extensions_mut().insert(ServedBy(server));
                     return Ok(response);
                 }
                 Err((error, unsent)) => {
+                    server.metrics().failed();
                     why = self.refusal(&error);
                     // What nobody has seen may go to another one at once; what somebody may have begun with only once, and
                     // not when it was slowness that ended it.
@@ -51,7 +55,9 @@ impl Proxy {
                             return Err(why);
                         }
                         repeated = true;
+                        metrics::inc(Counter::ProxyRetriesTotal);
                     }
+                    metrics::inc(Counter::ProxyServersPassedOverTotal);
                     replay.unsent(unsent);
                 }
             }
@@ -62,7 +68,7 @@ impl Proxy {
     /// Whom to ask: the less loaded of two that are drawn, then the others, those that are not ready last.
     fn candidates(&self) -> Vec<Arc<Upstream>> {
         let draw = self.0.drawn.fetch_add(1, Ordering::Relaxed);
-        let mut candidates: Vec<_> = self.0.apis.all().to_vec();
+        let mut candidates: Vec<_> = self.0.apis.now().all().to_vec();
         // As good as chance, and needs no source of it.
         let number = draw.to_string();
         candidates

@@ -6,11 +6,14 @@ use std::time::Duration;
 use axum::body::Body;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use protocol::ids::GameCode;
+use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
 
 use super::{ANSWER_MAX, ANSWER_WITH_BODY_MAX, Proxy};
 use crate::course::Course;
 use crate::headers::{self, FOLLOWS, OWNER, UNREACHABLE};
+use crate::members::Members;
+use crate::notes::ServedBy;
 use crate::refusal::Refusal;
 use crate::replay::Replay;
 use crate::upstream::{Upstream, UpstreamError};
@@ -25,6 +28,8 @@ const KEPT_BODY_BYTES: u64 = 64 * 1024;
 pub(super) struct Search<'a> {
     proxy: &'a Proxy,
     code: GameCode,
+    /// Who there was when it began.
+    members: Members,
     course: Course<Named>,
     /// Whom placement would ask, as far as it is ready.
     first: Option<Named>,
@@ -43,7 +48,7 @@ impl PartialEq for Named {
 
 impl<'a> Search<'a> {
     pub(super) fn new(proxy: &'a Proxy, code: GameCode) -> Self {
-        let members = &proxy.0.games;
+        let members = proxy.0.games.now();
         let ordered: Vec<Named> = members.ordered(code.as_str()).into_iter().map(Named).collect();
         let remembered = proxy
             .0
@@ -53,6 +58,7 @@ impl<'a> Search<'a> {
         Self {
             proxy,
             code,
+            members,
             first: ordered.first().cloned(),
             course: Course::new(remembered, ordered),
             until: Instant::now() + SEARCH_MAX,
@@ -82,6 +88,8 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn unreachable(&mut self, server: &Named) {
+        server.0.metrics().failed();
+        metrics::inc(Counter::ProxyServersPassedOverTotal);
         self.proxy.0.owners.forget(self.code);
         self.course.unreachable(server);
     }
@@ -104,9 +112,12 @@ impl<'a> Search<'a> {
         owners.forget(self.code);
         let owner = headers
             .get(OWNER)
-            .and_then(|name| self.proxy.0.games.named(name.to_str().ok()?));
+            .and_then(|name| self.members.named(name.to_str().ok()?));
         match owner {
-            Some(owner) if self.course.follow(server.clone(), Named(Arc::clone(owner))) => Ok(false),
+            Some(owner) if self.course.follow(server.clone(), Named(Arc::clone(owner))) => {
+                metrics::inc(Counter::ProxyOwnersFollowedTotal);
+                Ok(false)
+            }
             Some(_) | None => Err(Refusal::Moving),
         }
     }
@@ -139,6 +150,7 @@ impl Proxy {
                 Ok(mut response) => {
                     if search.settles(&server, response.status(), response.headers())? {
                         headers::for_client(response.headers_mut());
+                        response.extensions_mut().insert(ServedBy(server.0));
                         return Ok(response);
                     }
                     why = Refusal::Moving;

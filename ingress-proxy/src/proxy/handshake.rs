@@ -1,5 +1,7 @@
 //! The WebSocket of a game: the handshake goes to the server that holds it, and once that has said 101, bytes go both ways.
 
+use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -18,10 +20,12 @@ use tokio::net::TcpStream;
 use super::game::Search;
 use super::{Proxy, server_uri};
 use crate::headers::{self, Client};
+use crate::notes::ServedBy;
 use crate::refusal::Refusal;
 use crate::route::Route;
-use crate::upstream::UpstreamError;
-use crate::{screen, tunnel};
+use crate::screen;
+use crate::tunnel::{self, Ended};
+use crate::upstream::{Upstream, UpstreamError};
 
 /// Time for both connections to become a tunnel once 101 has been said: the client has to take 200 bytes.
 const SWITCH_MAX: Duration = Duration::from_secs(10);
@@ -46,7 +50,7 @@ impl Proxy {
             match server.0.upgrade(handshake(&uri, &headers)).await {
                 Ok(response) => {
                     if search.settles(&server, response.status(), response.headers())? {
-                        return settled(response, upgrade);
+                        return self.settled(response, upgrade, server.0);
                     }
                     why = Refusal::Moving;
                 }
@@ -63,6 +67,40 @@ impl Proxy {
         }
         Err(why)
     }
+
+    /// The answer for the client; with 101 the tunnel begins.
+    fn settled(
+        &self,
+        mut response: Response<Incoming>,
+        client: OnUpgrade,
+        server: Arc<Upstream>,
+    ) -> Result<Response<Body>, Refusal> {
+        let served_by = ServedBy(Arc::clone(&server));
+        response.extensions_mut().insert(served_by);
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            headers::for_client(response.headers_mut());
+            return Ok(response.map(Body::new));
+        }
+        if !screen::has_token(response.headers(), &UPGRADE, "websocket") {
+            return Err(Refusal::Broken);
+        }
+        headers::for_client(response.headers_mut());
+        switch(response.headers_mut());
+        let upstream = hyper::upgrade::on(&mut response);
+        let tunnels = self.0.tunnels.clone();
+        tokio::spawn(async move {
+            let both = async { Ok::<_, hyper::Error>((client.await?, upstream.await?)) };
+            // A client that left in the meantime has nobody to tell it to.
+            let Ok(Ok((client, upstream))) = tokio::time::timeout(SWITCH_MAX, both).await else {
+                return;
+            };
+            // A task of its own, which holds nothing else.
+            if let Some(tunnel) = bare(client, upstream) {
+                tunnels.run(server, tunnel);
+            }
+        });
+        Ok(response.map(|_| Body::empty()))
+    }
 }
 
 fn switch(headers: &mut HeaderMap) {
@@ -77,44 +115,18 @@ fn handshake(uri: &Uri, headers: &HeaderMap) -> Request<Empty<Bytes>> {
     request
 }
 
-/// The answer for the client; with 101 the tunnel begins.
-fn settled(mut response: Response<Incoming>, client: OnUpgrade) -> Result<Response<Body>, Refusal> {
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        headers::for_client(response.headers_mut());
-        return Ok(response.map(Body::new));
-    }
-    if !screen::has_token(response.headers(), &UPGRADE, "websocket") {
-        return Err(Refusal::Broken);
-    }
-    headers::for_client(response.headers_mut());
-    switch(response.headers_mut());
-    let server = hyper::upgrade::on(&mut response);
-    tokio::spawn(async move {
-        let both = async { Ok::<_, hyper::Error>((client.await?, server.await?)) };
-        // A client that left in the meantime has nobody to tell it to.
-        if let Ok(Ok((client, server))) = tokio::time::timeout(SWITCH_MAX, both).await {
-            tunnelled(client, server);
-        }
-    });
-    Ok(response.map(|_| Body::empty()))
-}
-
-/// Takes the bare connections out of what hyper made of them, and lets them go on in a task that holds nothing else.
-fn tunnelled(client: Upgraded, server: Upgraded) {
+/// Takes the bare connections out of what hyper made of them.
+fn bare(client: Upgraded, server: Upgraded) -> Option<impl Future<Output = Ended> + Send + 'static> {
     let (Ok(client), Ok(server)) = (
         client.downcast::<TokioIo<Stream>>(),
         server.downcast::<TokioIo<TcpStream>>(),
     ) else {
         tracing::error!("a tunnel's connection is of an unknown kind");
-        return;
+        return None;
     };
     let (from_client, from_server) = (own(&client.read_buf), own(&server.read_buf));
-    tokio::spawn(tunnel::run(
-        client.io.into_inner(),
-        server.io.into_inner(),
-        from_client,
-        from_server,
-    ));
+    let (client, server) = (client.io.into_inner(), server.io.into_inner());
+    Some(tunnel::run(client, server, from_client, from_server))
 }
 
 /// The same bytes without the buffer that they were read into.

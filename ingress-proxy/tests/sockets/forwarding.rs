@@ -1,6 +1,8 @@
 //! Where a request goes and what the server sees of it.
 
-use crate::support::{BODY_BYTES_MAX, ask, get, listen, nobody, proxy, telling};
+use ingress_proxy::{Kind, Proxy, Settings};
+
+use crate::support::{BODY_BYTES_MAX, ask, get, group, listen, nobody, proxy, settings, telling};
 
 #[tokio::test]
 async fn games_go_by_their_code_without_the_prefix_and_the_rest_to_an_api_as_it_is() {
@@ -128,5 +130,33 @@ async fn nobody_to_ask_is_said_with_a_time_to_come_back() {
             "{answer}"
         );
         assert!(answer.contains("retry-after: "), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_in_front_is_believed_and_browsers_are_told_to_stay_with_https() {
+    let server = listen(telling("any")).await;
+    let settings = Settings {
+        trusted: vec!["127.0.0.0/8".parse().unwrap()],
+        hsts: Some("max-age=60".parse().unwrap()),
+        ..settings()
+    };
+    let servers = [("any", server.address)];
+    let (games, apis) = (group(Kind::Games, &servers), group(Kind::Apis, &servers));
+    let proxy = listen(Proxy::new(games, apis, settings)).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        let line = format!("GET {path}");
+        let forwarded = "x-forwarded-for: 1.2.3.4, 203.0.113.9\r\nx-forwarded-proto: https\r\n";
+        let answer = ask(proxy.address, &line, forwarded, "").await;
+        assert!(
+            answer.contains("strict-transport-security: max-age=60\r\n"),
+            "{answer}"
+        );
+        assert!(
+            answer.contains("\nx-forwarded-for: 203.0.113.9\nx-forwarded-proto: https\n"),
+            "{answer}"
+        );
+        let plain = ask(proxy.address, &line, "x-forwarded-proto: http\r\n", "").await;
+        assert!(!plain.contains("strict-transport-security"), "{plain}");
     }
 }

@@ -1,9 +1,9 @@
 //! The proxy on real sockets: where requests go, what servers see of them, what is refused, and tunnels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::disallowed_methods, reason = "our own servers end their answers")]
 
 mod forwarding;
+mod health;
 mod owners;
 mod requests;
 mod support;

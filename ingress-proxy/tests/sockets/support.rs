@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::{HeaderMap, Method, Uri};
-use ingress_proxy::{Member, Members, Proxy, Settings};
+use ingress_proxy::{Group, Kind, Member, Proxy, Settings};
 use runtime::http::{Options, serve};
 use runtime::lifecycle::{Shutdown, ShutdownTrigger};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -40,6 +40,7 @@ where
     let (stop, shutdown) = Shutdown::channel();
     let options = Options {
         connections_max: 1_000,
+        shared: false,
         tls: None,
         drain: Duration::ZERO,
     };
@@ -73,21 +74,28 @@ async fn echo(name: &'static str, upgrade: WebSocketUpgrade) -> Response {
     })
 }
 
-pub(crate) fn members(servers: &[(&str, SocketAddr)]) -> Members {
+pub(crate) fn group(kind: Kind, servers: &[(&str, SocketAddr)]) -> Group {
     let member = |(name, address): &(&str, SocketAddr)| Member {
         name: (*name).to_owned(),
         address: *address,
         probe_port: None,
     };
-    Members::new(servers.iter().map(member).collect()).unwrap()
+    Group::new(kind, servers.iter().map(member).collect()).unwrap()
 }
 
 pub(crate) async fn proxy(games: &[(&str, SocketAddr)], apis: &[(&str, SocketAddr)]) -> Running {
-    let settings = Settings {
+    let (games, apis) = (group(Kind::Games, games), group(Kind::Apis, apis));
+    listen(Proxy::new(games, apis, settings())).await
+}
+
+pub(crate) fn settings() -> Settings {
+    Settings {
         https: false,
         body_bytes_max: BODY_BYTES_MAX,
-    };
-    listen(Proxy::new(members(games), members(apis), settings)).await
+        trusted: Vec::new(),
+        hsts: None,
+        access_log: false,
+    }
 }
 
 /// An address where nobody listens.

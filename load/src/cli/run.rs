@@ -14,7 +14,7 @@ use crate::measure::FaultKind;
 use crate::plan::{Pace, Plan, QUESTIONS, Segment};
 use crate::report::{Console, Judgement, Record, store};
 use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect};
-use crate::stack::{REDIS, Stack};
+use crate::stack::{Pauses, REDIS, Stack};
 use crate::sys::redis::Redis;
 use crate::sys::{clock, limits};
 use crate::verdict::monitor::{Process, Processes};
@@ -173,7 +173,7 @@ pub(super) struct KillArgs {
     /// Kills. [default: 50, with --short 5]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(kill::KILLS_MAX)))]
     kills: Option<u32>,
-    /// Classes of 30 that play at the same time. [default: 8, with --short 4]
+    /// Classes of 30 that play at the same time. [default: 64, with --short 16]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=300))]
     classes: Option<u32>,
     /// Fewer kills and classes.
@@ -183,8 +183,13 @@ pub(super) struct KillArgs {
 
 impl KillArgs {
     fn timing(&self) -> kill::Timing {
-        let (kills, classes) = if self.short { (5, 4) } else { (50, 8) };
-        kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes))
+        let (kills, classes) = if self.short { (5, 16) } else { (50, 64) };
+        let timing = kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes));
+        kill::Timing {
+            // Otherwise most of so few kills would meet lobbies.
+            spread_ms: if self.short { 6_000 } else { timing.spread_ms },
+            ..timing
+        }
     }
 }
 
@@ -213,6 +218,15 @@ impl Scenario {
         Plan {
             segment: self.common().segment,
             ..plan
+        }
+    }
+
+    /// Between a process's end and its next start, when nobody says.
+    const fn pauses(&self) -> Pauses {
+        match self {
+            // Its kills are nobody's fault, and what they cost games is no matter of a supervisor's patience.
+            Self::Kill(_) => Pauses::always(200),
+            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => Pauses::CLUSTER,
         }
     }
 
@@ -300,7 +314,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
 
     let begun = clock::unix_ms();
     let mut stack = match common.up {
-        true => Some(common.topology.start(None)?),
+        true => Some(common.topology.start(None, scenario.pauses())?),
         false => None,
     };
     let Some(targets) = common.targets(stack.as_ref()) else {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::stack::{Stack, StackError, Store, Topology};
+use crate::stack::{Pauses, Stack, StackError, Store, Topology};
 
 /// Servers to start.
 #[derive(Debug, Args)]
@@ -19,6 +19,10 @@ pub(super) struct TopologyArgs {
     /// Where games are kept: embedded, or redis with --games, which starts the redis-server that is installed.
     #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = kind)]
     store: Kind,
+    /// What has ended is started again after so many milliseconds, each time. [default: 200 at first, twice as long each
+    /// time up to 6,000, forgiven after 12 s of life; kill: 200]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    restart_after: Option<u64>,
     /// Proxies before them, up to 8; a class goes to one of them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     proxies: u32,
@@ -49,8 +53,8 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 impl TopologyArgs {
-    /// Starts them: `games` game servers when nothing is said, one process when that is none.
-    pub(super) fn start(&self, games: Option<u32>) -> Result<Stack, Failure> {
+    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise.
+    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses) -> Result<Stack, Failure> {
         let Self {
             store,
             proxies,
@@ -76,7 +80,8 @@ impl TopologyArgs {
             },
         };
         let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
-        Ok(Stack::start(&topology)?)
+        let pauses = self.restart_after.map_or(pauses, Pauses::always);
+        Ok(Stack::start(&topology, pauses)?)
     }
 }
 

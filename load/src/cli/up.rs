@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Failure;
 use super::topology::TopologyArgs;
 use crate::report::Console;
-use crate::stack::{Cause, Restart, Stack};
+use crate::stack::{Cause, Pauses, Restart, Stack};
 use crate::sys::{clock, signals};
 
 /// How often it is looked whether to stop and what was restarted, in milliseconds.
@@ -22,7 +22,7 @@ pub(super) struct UpArgs {
 
 /// Runs until a signal asks for the end.
 pub(super) fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> {
-    let stack = args.topology.start(Some(GAMES))?;
+    let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER)?;
     announce(&stack, console);
     let mut told = vec![0; stack.services().len()];
     while !signals::stop_requested() {

@@ -25,6 +25,18 @@ pub enum Fate {
     },
 }
 
+impl Fate {
+    /// An ack came at `now`. The time of the ack that says saved is kept: what was not saved may be forgotten in a crash, and
+    /// be taken anew with the next copy.
+    pub fn ack(&mut self, now: Stamp, saved: bool) {
+        match self {
+            Self::Open => *self = Self::Acked { at: now, saved },
+            Self::Acked { at, saved: before } if saved && !*before => (*at, *before) = (now, true),
+            Self::Acked { .. } | Self::Refused { .. } => {}
+        }
+    }
+}
+
 /// An answer that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
@@ -85,7 +97,7 @@ pub struct Rule {
 }
 
 /// The comparison of the ledger with a saved result. Every figure but the first four must be 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Reckoning {
     /// Answers sent.
     pub sent: u64,
@@ -110,8 +122,13 @@ pub struct Reckoning {
     pub wrong_time: u64,
     /// Saved or told with other points than the rules give.
     pub wrong_score: u64,
+    /// The first answers that were saved wrong, in words.
+    #[serde(skip)]
+    pub examples: Vec<String>,
 }
 
+/// Answers that are described in words.
+const EXAMPLES_MAX: usize = 5;
 /// A server's time to answer is cut to whole milliseconds at both of its ends.
 const ROUNDING_US: u64 = 2_000;
 
@@ -210,7 +227,7 @@ impl Ledger {
 
 impl Reckoning {
     /// Adds the figures of another class.
-    pub const fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.acked += other.acked;
         self.refused += other.refused;
@@ -222,11 +239,33 @@ impl Reckoning {
         self.wrong_choice += other.wrong_choice;
         self.wrong_time += other.wrong_time;
         self.wrong_score += other.wrong_score;
+        let room = EXAMPLES_MAX.saturating_sub(self.examples.len());
+        self.examples.extend(other.examples.iter().take(room).cloned());
+    }
+
+    fn example(&mut self, row: &Sent, what: impl FnOnce() -> String) {
+        if self.examples.len() < EXAMPLES_MAX {
+            let Sent {
+                class,
+                player,
+                q,
+                copies,
+                disturbed,
+                ..
+            } = row;
+            let what = what();
+            self.examples.push(format!(
+                "{what}: class {class}, player {player}, question {q}, {copies} copies sent, disturbed: {disturbed}"
+            ));
+        }
     }
 
     fn compare(&mut self, row: &Sent, saved: &crate::wire::AnswerRow, rule: Rule) {
         if saved.choices != [row.choice] {
             self.wrong_choice += 1;
+            self.example(row, || {
+                format!("choices {:?} saved for {}", saved.choices, row.choice)
+            });
         }
         let correct = row.choice == rule.correct;
         let expected = match rule.is_skipped {
@@ -238,6 +277,12 @@ impl Reckoning {
             || row.told_points.is_some_and(|told| told != expected)
         {
             self.wrong_score += 1;
+            self.example(row, || {
+                format!(
+                    "{} points saved and {:?} told for {expected}",
+                    saved.points, row.told_points
+                )
+            });
         }
         // The question opened after the click and before this phone saw it; the answer arrived after it was sent and
         // before its ack came back.
@@ -250,6 +295,10 @@ impl Reckoning {
         let too_short = !row.disturbed && elapsed_us + ROUNDING_US < shortest_us;
         if too_short || elapsed_us > longest_us + ROUNDING_US {
             self.wrong_time += 1;
+            self.example(row, || {
+                let (shortest, longest) = (shortest_us / 1_000, longest_us / 1_000);
+                format!("{} ms saved for {shortest} to {longest} ms", saved.elapsed_ms)
+            });
         }
     }
 

@@ -230,6 +230,7 @@ pub fn run(
         not_joined: count(missing.count()),
         stages: all,
         spread,
+        fault_examples: [&stuck, &verdict.reckoning.examples, tally.faults.examples()].concat(),
         ledger: verdict.reckoning,
         without_report: verdict.without_report,
         without_podium,
@@ -243,7 +244,6 @@ pub fn run(
         harness_kib_per_player: first.kib_per_player,
         harness_us_per_join: first.us_per_join,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
-        fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     Ok(Outcome {
         scenario: "ramp",

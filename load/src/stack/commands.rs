@@ -24,6 +24,8 @@ const SECRET_BYTES: u64 = 32;
 const SERVICE_TOKEN: &str = "service-token";
 /// File of the game servers' secret.
 const RESUME_SECRET: &str = "resume-secret";
+/// File of the secret that game servers show each other.
+const PEER_SECRET: &str = "peer-secret";
 /// File of the APIs' public keys.
 const JWKS: &str = "jwks.json";
 
@@ -166,7 +168,7 @@ pub(super) fn game(
     binaries: &Path,
     directory: &Path,
     number: u32,
-    [listen, admin]: [u16; 2],
+    [listen, admin, peer]: [u16; 3],
     api: u16,
     store: Option<&str>,
 ) -> Program {
@@ -178,7 +180,14 @@ pub(super) fn game(
         ("--jwks-file", text(&directory.join(JWKS))),
         ("--resume-secret-file", text(&directory.join(RESUME_SECRET))),
     ];
-    more.extend(store.map(|url| ("--redis", url.to_owned())));
+    // With a store in common they know each other, and any of them takes over the games of one that is gone.
+    if let Some(url) = store {
+        more.extend([
+            ("--redis", url.to_owned()),
+            ("--peer-listen", local(peer).to_string()),
+            ("--peer-secret-file", text(&directory.join(PEER_SECRET))),
+        ]);
+    }
     program(name, binaries.join(GAME), listen, admin, &more, &[])
 }
 
@@ -214,7 +223,7 @@ pub(super) fn proxy(binaries: &Path, number: u32, [listen, admin]: [u16; 2], beh
 
 /// Draws the secrets that the processes share.
 pub(super) fn write_secrets(directory: &Path) -> io::Result<()> {
-    for name in [SERVICE_TOKEN, RESUME_SECRET] {
+    for name in [SERVICE_TOKEN, RESUME_SECRET, PEER_SECRET] {
         let mut secret = String::new();
         let mut bytes = fs::File::open("/dev/urandom")?.take(SECRET_BYTES);
         let mut byte = [0u8; 1];

@@ -5,11 +5,11 @@ use super::*;
 #[test]
 fn a_missing_binary_says_how_to_build_it() {
     let binary = PathBuf::from("/nonexistent/homeroom");
-    let error = Stack::start(&Topology::One { binary }).expect_err("no such file");
+    let error = Stack::start(&Topology::One { binary }, Pauses::CLUSTER).expect_err("no such file");
     assert!(error.to_string().contains("cargo build --release -p homeroom"));
     let separate =
         Topology::separate(PathBuf::from("/nonexistent"), 2, 1, Store::Memory).expect("a topology");
-    let error = Stack::start(&separate).expect_err("no such file");
+    let error = Stack::start(&separate, Pauses::CLUSTER).expect_err("no such file");
     assert!(
         error.to_string().contains("cargo build --release -p api"),
         "{error}"
@@ -28,7 +28,9 @@ fn a_redis_that_is_not_there_or_is_none_is_told_before_anything_starts() {
             binary: binary.into(),
         };
         let topology = Topology::separate(directory.path().to_owned(), 1, 1, store).expect("a topology");
-        Stack::start(&topology).expect_err("no Redis").to_string()
+        Stack::start(&topology, Pauses::CLUSTER)
+            .expect_err("no Redis")
+            .to_string()
     };
     let said = start("/nonexistent/redis-server");
     assert!(said.contains("apt-get install redis-server"), "{said}");
@@ -39,7 +41,7 @@ fn a_redis_that_is_not_there_or_is_none_is_told_before_anything_starts() {
 #[test]
 fn a_server_that_ends_at_once_is_told_with_its_last_words() {
     let binary = PathBuf::from("/bin/false");
-    let error = Stack::start(&Topology::One { binary }).expect_err("no server");
+    let error = Stack::start(&Topology::One { binary }, Pauses::CLUSTER).expect_err("no server");
     assert!(matches!(error, StackError::NotUp { .. }), "{error}");
 }
 

@@ -70,7 +70,10 @@ fn right() -> Vec<PlayerRow> {
 }
 
 fn reckon(ledger: &Ledger, saved: &[PlayerRow]) -> Reckoning {
-    ledger.reckon(0, saved, |_| RULE)
+    Reckoning {
+        examples: Vec::new(),
+        ..ledger.reckon(0, saved, |_| RULE)
+    }
 }
 
 fn clean() -> Reckoning {
@@ -301,4 +304,34 @@ fn a_servers_clock_that_stood_still_may_say_less_and_never_more() {
         saved[1].answers[0].points = points(true, elapsed_ms, 20_000);
         assert_eq!(reckon(&ledger, &saved).wrong_time, wrong_time, "{elapsed_ms} ms");
     }
+}
+
+#[test]
+fn an_answer_that_was_forgotten_before_it_was_saved_may_be_taken_later() {
+    let mut fate = Fate::Open;
+    fate.ack(Stamp(1_008_000), false);
+    fate.ack(Stamp(5_000_000), true);
+    fate.ack(Stamp(6_000_000), true);
+    let at = Stamp(5_000_000);
+    assert_eq!(fate, Fate::Acked { at, saved: true });
+    let mut ledger = ledger();
+    ledger.row_mut(2).expect("row").fate = fate;
+    let mut saved = right();
+    saved[1].answers[0].elapsed_ms = 4_900;
+    saved[1].answers[0].points = points(true, 4_900, 20_000);
+    assert_eq!(reckon(&ledger, &saved), clean());
+}
+
+#[test]
+fn what_is_saved_wrong_is_described() {
+    let ledger = ledger();
+    let mut saved = right();
+    saved[1].answers[0].elapsed_ms = 9_000;
+    let examples = ledger.reckon(0, &saved, |_| RULE).examples;
+    assert!(
+        examples.iter().any(
+            |words| words.starts_with("9000 ms saved for 1000 to 1008 ms: class 0, player 2, question 1")
+        ),
+        "{examples:?}"
+    );
 }
