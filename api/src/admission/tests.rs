@@ -55,7 +55,10 @@ async fn the_urgent_go_first_and_take_the_place_of_others() {
     let mut waiting = HashMap::new();
     for (n, class) in [Class::Edit, Class::Read, Class::Edit].into_iter().enumerate() {
         let admission = admission.clone();
-        waiting.insert(n, tokio::spawn(async move { admission.acquire(class).await.is_ok() }));
+        waiting.insert(
+            n,
+            tokio::spawn(async move { admission.acquire(class).await.is_ok() }),
+        );
         tokio::task::yield_now().await;
     }
     queued(&admission, 3).await;
