@@ -88,6 +88,15 @@ struct Actor {
     result_settled: bool,
     /// Reasons to doubt that were looked at.
     doubts: u64,
+    taken_up: TakenUp,
+}
+
+/// The game as this server got it.
+#[derive(Debug, Clone, Copy)]
+struct TakenUp {
+    epoch: u32,
+    /// The highest id of its players.
+    players: u32,
 }
 
 /// Why an actor ends.
@@ -172,6 +181,10 @@ impl Actor {
                 .standing
                 .as_ref()
                 .map_or(0, |standing| standing.doubts(now)),
+            taken_up: TakenUp {
+                epoch: facts.epoch,
+                players: game.admitted_count(),
+            },
             game,
             facts,
             place,

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::journal::ClaimId;
 use crate::registry::Held;
 use crate::session::outbox::Outbox;
+use crate::tokens::Pass;
 
 /// Messages that may wait for a game: two from everybody in the largest room. At 2 µs each the last one waits 2 ms.
 pub(crate) const MAILBOX_MAX: usize = 1_024;
@@ -49,7 +50,7 @@ pub(crate) enum Want {
     /// To join under this name.
     Join { name: String },
     /// To go on as this player.
-    Resume { player: PlayerId },
+    Resume { pass: Pass },
     /// To be a host.
     Host,
     /// To be a read-only screen.
