@@ -23,6 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::ambient::Ambient;
+use crate::cluster::Standing;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
@@ -58,6 +59,8 @@ pub(crate) struct Surroundings {
     pub(crate) keys: Arc<Keys>,
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
+    /// None for a server that is alone, whose games nobody takes over.
+    pub(crate) standing: Option<Arc<Standing>>,
     pub(crate) ambient: Ambient,
 }
 
@@ -83,6 +86,8 @@ struct Actor {
     result_stuck: bool,
     over_ms: Option<u64>,
     result_settled: bool,
+    /// Reasons to doubt that were looked at.
+    doubts: u64,
 }
 
 /// Why an actor ends.
@@ -163,6 +168,10 @@ impl Actor {
             result_stuck: false,
             over_ms,
             result_settled,
+            doubts: around
+                .standing
+                .as_ref()
+                .map_or(0, |standing| standing.doubts(now)),
             game,
             facts,
             place,
@@ -196,6 +205,7 @@ impl Actor {
         tokio::pin!(timer);
         let exit = loop {
             let now = Instant::now();
+            self.mind_standing(now);
             self.run_due(now);
             if self.lifetime.is_over(now, &self.around.config) && !self.has_result_pending() {
                 break Exit::Over;
@@ -205,6 +215,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 answer = self.pipeline.answered() => {
+                    self.mind_standing(Instant::now());
                     if !self.settle(answer) {
                         break Exit::Fenced;
                     }
@@ -213,11 +224,26 @@ impl Actor {
                 settled = sent(&mut self.result_sent) => self.result_settled(settled),
                 message = mailbox.recv() => match message {
                     Some(Message::Stop) | None => break Exit::Stopping,
-                    Some(message) => self.receive(message),
+                    Some(message) => {
+                        self.mind_standing(Instant::now());
+                        self.receive(message);
+                    }
                 },
             }
         };
         self.leave(exit).await;
+    }
+
+    /// Before anything is told: is there a new reason to doubt that the game is this server's?
+    fn mind_standing(&mut self, now: Instant) {
+        let Some(standing) = &self.around.standing else {
+            return;
+        };
+        let doubts = standing.doubts(now);
+        if doubts > self.doubts {
+            self.doubts = doubts;
+            self.pipeline.doubt(now, standing.is_unproven());
+        }
     }
 
     fn start_write(&mut self, now: Instant) {
@@ -258,7 +284,7 @@ impl Actor {
             Message::Host { socket, command } => self.host_command(&socket, command),
             Message::Gone { socket, seat } => self.gone(&socket, seat),
             // Taken by the loop.
-            Message::Stop => {}
+            Message::Doubt | Message::Stop => {}
         }
     }
 
@@ -412,7 +438,7 @@ impl Actor {
     }
 
     fn release_result(&mut self) {
-        if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_saved(*after)) {
+        if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_certain(*after)) {
             let place = Arc::clone(&self.place);
             self.result_sent = Some(self.around.results.save(*result, place));
         }

@@ -8,6 +8,7 @@ mod lease;
 mod locate;
 mod peers;
 mod serve;
+mod standing;
 mod sweep;
 mod tunnel;
 
@@ -26,8 +27,9 @@ use crate::stored;
 use crate::tokens::{KeysError, PeerKeys};
 
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
-pub(crate) use locate::{Located, locate};
+pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
+pub(crate) use standing::Standing;
 pub(crate) use tunnel::pass_on;
 
 /// How long a server that stops waits until its lease is given up.
@@ -54,6 +56,7 @@ pub(crate) struct Cluster {
     searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
     /// Rung when a server turned out to be gone.
     orphans: Notify,
+    standing: Arc<Standing>,
     /// What runs from [`join`] to [`Cluster::leave`].
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -71,6 +74,7 @@ impl Cluster {
             members: Mutex::default(),
             searches: Mutex::default(),
             orphans: Notify::new(),
+            standing: Arc::new(Standing::new()),
             tasks: Mutex::default(),
         })
     }
@@ -87,6 +91,11 @@ impl Cluster {
         if !matches!(tokio::time::timeout(LEAVE_MAX, forgotten).await, Ok(Ok(()))) {
             tracing::warn!("the lease was not given up; it ends by itself");
         }
+    }
+
+    /// Whether the games here may be believed to be this server's.
+    pub(crate) fn standing(&self) -> &Arc<Standing> {
+        &self.standing
     }
 
     fn me(&self) -> &ServerId {
@@ -111,7 +120,9 @@ pub(crate) async fn join(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
     let keeper = tokio::spawn(keeper::keep(Arc::clone(cluster), leased));
     // An error means that the keeper died, which it does not.
     let _died = is_leased.await;
+    let registry = Arc::clone(&shared.registry);
+    let beat = tokio::spawn(standing::beat(Arc::clone(&cluster.standing), registry));
     let sweeper = tokio::spawn(sweep::sweep(Arc::clone(shared), Arc::clone(cluster)));
     let mut tasks = cluster.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-    tasks.extend([keeper, sweeper]);
+    tasks.extend([keeper, beat, sweeper]);
 }

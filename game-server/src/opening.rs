@@ -106,6 +106,10 @@ pub(crate) async fn open_new(
             Taken::Game(handle) => Ok(Opened::Same(handle)),
             Taken::Unreadable | Taken::Gone => Ok(Opened::CodeTaken),
         },
+        // Another server has it since a moment ago: whoever asks again is sent there.
+        Created::Same(_) if shared.cluster.is_some() => {
+            Err(LogError::NotDone("another server has this game".into()))
+        }
         Created::Same(_) | Created::Taken(_) => Ok(Opened::CodeTaken),
     }
 }

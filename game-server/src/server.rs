@@ -219,6 +219,10 @@ impl Shared {
             keys: Arc::clone(&self.keys),
             results: self.results.clone(),
             registry: Arc::clone(&self.registry),
+            standing: self
+                .cluster
+                .as_ref()
+                .map(|cluster| Arc::clone(cluster.standing())),
             ambient: self.ambient.clone(),
         }
     }

@@ -71,6 +71,7 @@ table!(
         GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
         GamePassedOnTunnelledTotal = "homeroom_game_passed_on_total" { "how" = "tunnelled" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
         GameClaimsDelayedTotal = "homeroom_game_claims_delayed_total" "Times a game was not taken over yet because a server with a lease could not be asked.";
+        GameStandstillsTotal = "homeroom_game_standstills_total" "Times this server ran nothing for more than a second and had to look whether its games are still its own.";
         GameLeasesRenewedTotal = "homeroom_game_leases_renewed_total" "Times this server renewed its lease among the others.";
         GameLeasesFailedTotal = "homeroom_game_leases_failed_total" "Times this server could not renew its lease.";
         GameJournalBehindTotal = "homeroom_game_journal_behind_total" "Times a game went on before its journal was saved.";

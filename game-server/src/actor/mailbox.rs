@@ -37,6 +37,8 @@ pub(crate) enum Message {
     },
     /// A seated socket is gone.
     Gone { socket: Arc<Outbox>, seat: Seat },
+    /// The server has a reason to doubt that the game is its own.
+    Doubt,
     /// The process stops: everybody goes elsewhere.
     Stop,
 }
@@ -117,6 +119,11 @@ impl GameHandle {
     pub(crate) async fn gone(&self, socket: Arc<Outbox>, seat: Seat) {
         // An error means that the game is gone as well.
         let _gone_too = self.0.mailbox.send(Message::Gone { socket, seat }).await;
+    }
+
+    /// Wakes the game because there is a reason to doubt. One with a full mailbox is awake.
+    pub(crate) fn nudge(&self) {
+        let _awake_or_gone = self.0.mailbox.try_send(Message::Doubt);
     }
 
     /// Tells the game that the process stops.

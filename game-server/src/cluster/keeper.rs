@@ -21,6 +21,7 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
         let started = Instant::now();
         match renew(&cluster).await {
             Ok(members) => {
+                cluster.standing.renewed(started);
                 metrics::inc(Counter::GameLeasesRenewedTotal);
                 notice(&cluster, &before, &members);
                 before = members;

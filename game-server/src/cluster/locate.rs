@@ -169,7 +169,7 @@ async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &
             bury(cluster, server).await;
         }
     }
-    if shared.is_stopping() {
+    if shared.is_stopping() || cluster.standing.is_unproven() {
         return Look::Ends(Located::Unknown);
     }
     let asked = owner.server.as_ref();
@@ -222,6 +222,29 @@ async fn everybody_else(
         }
     }
     silence
+}
+
+/// What the other servers say about a code that is free in the store: one may hold a game that the store has lost.
+pub(crate) async fn is_free(cluster: &Cluster, code: GameCode) -> Free {
+    let Ok(Ok(members)) = timeout(STORE_MAX, cluster.leases.members()).await else {
+        return Free::Unknown;
+    };
+    if cluster.standing.is_unproven() {
+        return Free::Unknown;
+    }
+    match everybody_else(cluster, members, None, code).await {
+        Silence::Complete => Free::Yes,
+        Silence::Broken => Free::No,
+        Silence::Unsure => Free::Unknown,
+    }
+}
+
+/// Whether nobody holds a game with a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Free {
+    Yes,
+    No,
+    Unknown,
 }
 
 async fn claim(shared: &Arc<Shared>, code: GameCode, seen: ClaimId) -> Look {

@@ -3,16 +3,18 @@
 //! Bytes are moved as they come; what is in them is the owner's business. A request that was passed on is never passed on again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use protocol::routing;
 use runtime::metrics::{self, Counter};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf, copy_buf, split};
+use tokio::time::timeout;
 
 use super::peers::{self, PEER_HEADER, PeerError};
 use super::{Cluster, Lease};
@@ -24,6 +26,10 @@ use crate::server::Shared;
 pub(super) const WARY_HEADER: &str = "homeroom-wary";
 /// Buffer for each direction of a tunnel: a frame for a class has 250 bytes.
 const BUFFER_BYTES: usize = 2 * 1024;
+/// Longest wait for the owner's answer: one that was just asked answers at once, unless it stopped since.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// The same for a new game, which its owner reads, checks with the API and saves: what those may take, and a little more.
+const CREATE_MAX: Duration = Duration::from_secs(75);
 
 /// Sends a client to the server that holds its game.
 pub(crate) async fn pass_on(shared: &Arc<Shared>, lease: &Lease, wary: bool, request: Request) -> Response {
@@ -96,7 +102,14 @@ async fn tunnel(
     let upgrade = is_upgrade.then(|| hyper::upgrade::on(&mut request));
     prepare(request.headers_mut(), cluster, wary);
     let stream = peers::connect(&lease.address).await?;
-    let mut answer = peers::send(stream, request).await?;
+    let answer_max = if request.method() == Method::GET {
+        ANSWER_MAX
+    } else {
+        CREATE_MAX
+    };
+    let mut answer = timeout(answer_max, peers::send(stream, request))
+        .await
+        .map_err(|_elapsed| PeerError::Timeout)??;
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS
         && let Some(client) = upgrade
     {

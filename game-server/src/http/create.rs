@@ -18,6 +18,7 @@ use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
 use super::game_key::GameKey;
 use crate::actor::mailbox::GameHandle;
 use crate::backoffice::BackofficeError;
+use crate::cluster::{self, Free};
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
 use crate::opening::{self, Opened};
@@ -85,6 +86,13 @@ async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Re
         Begun::Full => return Err(Refusal::server_full()),
         Begun::Busy => return Err(Refusal::journal_unavailable()),
     };
+    if let Some(cluster) = &shared.cluster {
+        match cluster::is_free(cluster, code).await {
+            Free::Yes => {}
+            Free::No => return Err(code_taken()),
+            Free::Unknown => return Err(Refusal::journal_unavailable()),
+        }
+    }
     match opening::open_new(shared, opening, game, facts).await {
         Ok(Opened::New(handle)) => {
             tracing::info!(game = %id, %teacher, "game created");

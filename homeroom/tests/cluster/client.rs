@@ -128,17 +128,25 @@ impl Socket {
             .unwrap_or_else(|_| panic!("{t} never came"))
     }
 
-    /// Reads up to the close, and returns its code.
-    pub(crate) async fn closed(&mut self) -> Option<u16> {
+    /// Reads up to the close; what was told, and the close's code.
+    pub(crate) async fn last_words(&mut self) -> (Vec<Value>, Option<u16>) {
+        let mut told = Vec::new();
         let waiting = async {
             loop {
                 match self.0.next().await {
+                    Some(Ok(Message::Text(text))) => told.push(serde_json::from_str(&text).unwrap()),
                     Some(Ok(Message::Close(close))) => return close.map(|close| close.code.into()),
                     Some(Ok(_)) => {}
                     Some(Err(_)) | None => return None,
                 }
             }
         };
-        timeout(PATIENCE, waiting).await.expect("the socket stays open")
+        let code = timeout(PATIENCE, waiting).await.expect("the socket stays open");
+        (told, code)
+    }
+
+    /// Reads up to the close, and returns its code.
+    pub(crate) async fn closed(&mut self) -> Option<u16> {
+        self.last_words().await.1
     }
 }

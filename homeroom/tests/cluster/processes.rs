@@ -253,8 +253,29 @@ impl Process {
 
     /// SIGTERM.
     pub(crate) fn ask_to_stop(&self) {
+        self.signal("-TERM");
+    }
+
+    /// SIGSTOP: its connections stay, and nothing is answered.
+    pub(crate) async fn freeze(&self) {
+        self.signal("-STOP");
+        let stat = format!("/proc/{}/stat", self.child.lock().unwrap().id());
+        until("a standstill", async || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            let (_, state) = stat.rsplit_once(") ").unwrap();
+            state.starts_with('T').then_some(())
+        })
+        .await;
+    }
+
+    /// SIGCONT.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
         let pid = self.child.lock().unwrap().id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
         assert!(sent.success());
     }
 
@@ -277,6 +298,16 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+            #[expect(
+                clippy::print_stderr,
+                reason = "the folder goes with the test, and only these lines say why"
+            )]
+            {
+                eprintln!("{}:\n{log}", self.log.display());
+            }
+        }
         // Both fail when it has ended already.
         if let Ok(child) = self.child.get_mut() {
             let _killed = child.kill();

@@ -278,3 +278,48 @@ async fn a_result_is_saved_by_another_server_though_nobody_comes_back() {
     .await;
     site.stop().await;
 }
+
+#[tokio::test]
+async fn a_server_that_stood_still_until_it_lost_its_game_says_nothing_more_about_it() {
+    let site = Site::open(2).await;
+    let game = site.create(0).await;
+    let mut first_host = site.host(0).await;
+    let (mut zombies_ada, of_ada) = site.player(0, join("Ada")).await;
+    let (bob, of_bob) = site.player(0, join("Bob")).await;
+    first_host.say(json!({ "t": "start" })).await;
+    zombies_ada.until("question").await;
+    site.games[0].process.freeze().await;
+    // It will read this when it goes on.
+    zombies_ada.say(answer(1)).await;
+    drop(bob);
+    let (mut ada, _) = site.player(1, resume(&of_ada)).await;
+    let (mut bob, _) = site.player(1, resume(&of_bob)).await;
+    let mut host = site.host(1).await;
+    ada.say(answer(0)).await;
+    assert_eq!(ada.until("ack").await["saved"], true);
+    site.games[0].process.thaw();
+    for socket in [&mut zombies_ada, &mut first_host] {
+        let (told, code) = socket.last_words().await;
+        assert_eq!(code, Some(1012), "{told:?}");
+        let is_marked =
+            |frame: &Value| frame["saved"] == false || frame["t"] == "bye" || frame["t"] == "saving";
+        let after = told
+            .iter()
+            .filter(|frame| frame["t"] != "question" && frame["t"] != "progress" && frame["t"] != "roster");
+        assert!(after.clone().all(is_marked), "{told:?}");
+    }
+    site.games[0]
+        .until_metric("homeroom_game_games_fenced_total", |fenced| fenced == 1)
+        .await;
+    // From now on it passes on what comes to it.
+    let (mut again, state) = site.player(0, resume(&of_ada)).await;
+    assert_eq!(
+        (&state["state"]["epoch"], &state["state"]["answered"]),
+        (&json!(2), &json!([0]))
+    );
+    bob.say(answer(1)).await;
+    assert_eq!(bob.until("ack").await["saved"], true);
+    finish(&mut host, [&mut again, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.stop().await;
+}
