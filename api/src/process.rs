@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{Api, Keys};
+use api::config::PERMITS_DEFAULT;
+use api::{Api, Keys, LocalShared};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -97,6 +98,10 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
+    let (shared, permits) = match &database {
+        Database::Sqlite(_) => (LocalShared::alone(), PERMITS_DEFAULT),
+        Database::Postgres(_) => (LocalShared::one_of_several(), config.database_connections),
+    };
     let store = database.open(config.database_connections).await?;
     let https = config
         .public_url
@@ -106,8 +111,11 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         public_url_is_https: https,
         mount_prefix: STORE.to_owned(),
         origins: config.public_url.iter().cloned().collect(),
+        permits,
+        teacher_requests_max: config.teacher_requests_max,
+        teacher_games_max: config.teacher_games_max,
     };
-    let api = Api::open(api_config, Arc::clone(&store), keys);
+    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(Arc::new(shared));
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen).await?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::placement;
 use crate::upstream::Upstream;
+use protocol::placement;
 
 /// Characters of a server's name: a DNS label, as a pod's is.
 const NAME_CHARS_MAX: usize = 63;

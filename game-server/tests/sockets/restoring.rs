@@ -338,3 +338,30 @@ async fn a_create_whose_answer_was_lost_finds_its_game() {
         .await;
     assert_eq!(status, StatusCode::CONFLICT);
 }
+
+#[tokio::test]
+async fn who_joined_unsaved_does_not_come_back_as_somebody_else() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await;
+    let (_host, _ada, _bob, ada_token, _) = half_answered(&first).await;
+    // Cy's joining is not saved when the server dies; its id is given again.
+    log.set_trouble(Trouble::Away);
+    let (_cy, welcome) = first.join("Cy").await;
+    assert_eq!((&welcome["id"], &welcome["saved"]), (&json!(3), &json!(false)));
+    log.set_trouble(Trouble::None);
+    let second = successor(&log, 1).await;
+    let (mut dot, dot_welcome) = second.join("Dot").await;
+    assert_eq!(dot_welcome["id"], 3);
+    let mut cy = second.connect().await;
+    cy.say(json!({ "t": "resume", "token": welcome["token"] })).await;
+    let (frames, closed) = cy.closed().await;
+    assert_eq!(frames, [json!({ "t": "error", "code": "bad_token" })]);
+    assert_eq!(closed, Some(4401), "it joins again");
+    dot.is_well().await;
+    // Everybody else comes back, after another restart too.
+    let third = successor(&log, 1).await;
+    for (token, name) in [(&ada_token, "Ada"), (&dot_welcome["token"], "Dot")] {
+        let (_, welcome) = third.resume(token).await;
+        assert_eq!(welcome["state"]["name"], name);
+    }
+}

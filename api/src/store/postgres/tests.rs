@@ -8,7 +8,12 @@ use uuid::Uuid;
 
 use super::*;
 use crate::store::contract;
-use crate::store::{Account, AccountStore as _, GameStore as _, Inserted, QuizStore as _, ResultSaved};
+use crate::store::{
+    Account, AccountStore as _, DAY_MS, GameStore as _, Inserted, QuizStore as _, ResultSaved,
+    UsageStore as _,
+};
+
+mod plans;
 
 #[path = "../../../tests/support/postgres.rs"]
 mod server;
