@@ -2,6 +2,7 @@
 
 mod budget;
 mod course;
+mod discovery;
 mod forwarded;
 mod group;
 mod headers;
@@ -22,9 +23,10 @@ mod tunnels;
 mod upstream;
 
 pub use course::{Course, FOLLOWS_MAX};
+pub use discovery::{Discovery, Place, Source, SourceError};
 pub use group::Group;
 pub use key::{KeyError, parse as parse_key};
-pub use members::{Kind, MEMBERS_MAX, Member, MemberError, Members, MembersError};
+pub use members::{Kind, MEMBERS_MAX, Member, Members, MembersError};
 pub use membership::router as membership;
 pub use proxy::{Proxy, Settings};
 pub use redirect::to_https;
