@@ -53,6 +53,18 @@ pub(crate) struct Serve {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX))
     )]
     pub(crate) database_connections: u32,
+    /// Redis by which API processes of one database agree, for example `redis://cache:6379`; needed when there are several.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REDIS",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "redis_file"
+    )]
+    pub(crate) redis: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REDIS_FILE", value_name = "FILE")]
+    pub(crate) redis_file: Option<PathBuf>,
     /// Calls of one teacher in a minute.
     #[arg(
         long,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::config::PERMITS_DEFAULT;
-use api::{Api, Keys, LocalShared};
+use api::{Api, Keys, SharedRedis};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve};
 use crate::database::Database;
-use crate::watch;
+use crate::{sharing, watch};
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
@@ -32,6 +32,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 pub(crate) struct Prepared {
     config: Serve,
     database: Database,
+    redis: Option<SharedRedis>,
     keys: Keys,
     secrets: Vec<Secret>,
 }
@@ -39,6 +40,8 @@ pub(crate) struct Prepared {
 /// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
 pub(crate) fn prepare(config: Serve) -> Prepared {
     let database = start(&config.log, &config.database);
+    let redis = sharing::read(config.redis.as_deref(), config.redis_file.as_deref())
+        .unwrap_or_else(|error| refuse(error));
     let secrets = config
         .service_token_files
         .iter()
@@ -60,6 +63,7 @@ pub(crate) fn prepare(config: Serve) -> Prepared {
     Prepared {
         config,
         database,
+        redis,
         keys,
         secrets,
     }
@@ -92,15 +96,17 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let Prepared {
         config,
         database,
+        redis,
         keys,
         secrets,
     } = prepared;
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
-    let (shared, permits) = match &database {
-        Database::Sqlite(_) => (LocalShared::alone(), PERMITS_DEFAULT),
-        Database::Postgres(_) => (LocalShared::one_of_several(), config.database_connections),
+    let shared = sharing::open(&database, redis.as_ref());
+    let permits = match &database {
+        Database::Sqlite(_) => PERMITS_DEFAULT,
+        Database::Postgres(_) => config.database_connections,
     };
     let store = database.open(config.database_connections).await?;
     let https = config
@@ -115,7 +121,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         teacher_requests_max: config.teacher_requests_max,
         teacher_games_max: config.teacher_games_max,
     };
-    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(Arc::new(shared));
+    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen).await?;

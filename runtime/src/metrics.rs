@@ -135,6 +135,7 @@ table!(
         ProxyApis = "homeroom_proxy_apis" "APIs that the proxy knows.";
         ProxyApisReady = "homeroom_proxy_apis_ready" "APIs that are ready.";
         ProxyMembershipDigest = "homeroom_proxy_membership_digest" "A number that proxies share when they know the same game servers.";
+        ApiRedisAnswers = "homeroom_api_redis_answers" "Whether the Redis that API processes share answers: 1, else 0; 0 without one.";
         ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
