@@ -44,6 +44,18 @@ pub(crate) struct Serve {
     pub(crate) admin_listen: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
+    /// Read replica of a PostgreSQL database, which answers the dashboard as far as it is up to date.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REPLICA",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "replica_file"
+    )]
+    pub(crate) replica: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REPLICA_FILE", value_name = "FILE")]
+    pub(crate) replica_file: Option<PathBuf>,
     /// Connections to PostgreSQL at most.
     #[arg(
         long,

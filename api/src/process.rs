@@ -16,7 +16,7 @@ use runtime::{descriptors, files, telemetry};
 use tokio::net::TcpListener;
 
 use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve};
-use crate::database::Database;
+use crate::database::{Database, with_replica};
 use crate::{sharing, watch};
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
@@ -40,6 +40,12 @@ pub(crate) struct Prepared {
 /// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
 pub(crate) fn prepare(config: Serve) -> Prepared {
     let database = start(&config.log, &config.database);
+    let database = with_replica(
+        database,
+        config.replica.as_deref(),
+        config.replica_file.as_deref(),
+    )
+    .unwrap_or_else(|error| refuse(error));
     let redis = sharing::read(config.redis.as_deref(), config.redis_file.as_deref())
         .unwrap_or_else(|error| refuse(error));
     let secrets = config
@@ -109,19 +115,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         Database::Postgres(_) => config.database_connections,
     };
     let store = database.open(config.database_connections).await?;
-    let https = config
-        .public_url
-        .as_ref()
-        .is_some_and(|url| url.starts_with("https://"));
-    let api_config = api::Config {
-        public_url_is_https: https,
-        mount_prefix: STORE.to_owned(),
-        origins: config.public_url.iter().cloned().collect(),
-        permits,
-        teacher_requests_max: config.teacher_requests_max,
-        teacher_games_max: config.teacher_games_max,
-    };
-    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(shared);
+    let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen).await?;
@@ -163,6 +157,21 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     store.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn api_config(config: &Serve, permits: u32) -> api::Config {
+    let https = config
+        .public_url
+        .as_ref()
+        .is_some_and(|url| url.starts_with("https://"));
+    api::Config {
+        public_url_is_https: https,
+        mount_prefix: STORE.to_owned(),
+        origins: config.public_url.iter().cloned().collect(),
+        permits,
+        teacher_requests_max: config.teacher_requests_max,
+        teacher_games_max: config.teacher_games_max,
+    }
 }
 
 async fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {

@@ -90,6 +90,8 @@ table!(
         ApiShedEditTotal = "homeroom_api_shed_total" { "class" = "edit" } "Calls refused because the API was at its capacity, by class.";
         ApiShedReadTotal = "homeroom_api_shed_total" { "class" = "read" } "Calls refused because the API was at its capacity, by class.";
         ApiQuotaSpentTotal = "homeroom_api_quota_spent_total" "Calls refused because their teacher had made as many as one may.";
+        ApiCopyUsedTotal = "homeroom_api_replica_reads_total" { "outcome" = "used" } "Counts that were due to the read replica, by whether it was up to date.";
+        ApiCopyPassedTotal = "homeroom_api_replica_reads_total" { "outcome" = "passed" } "Counts that were due to the read replica, by whether it was up to date.";
         ApiReadsRememberedTotal = "homeroom_api_reads_remembered_total" "Reads answered from memory, because nothing of that teacher's had changed.";
         LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
         RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
