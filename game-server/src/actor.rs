@@ -19,11 +19,12 @@ use axum::extract::ws::Utf8Bytes;
 use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
+use runtime::metrics::{self, Counter};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::ambient::Ambient;
-use crate::cluster::Standing;
+use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
@@ -60,7 +61,7 @@ pub(crate) struct Surroundings {
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
     /// None for a server that is alone, whose games nobody takes over.
-    pub(crate) standing: Option<Arc<Standing>>,
+    pub(crate) cluster: Option<Arc<Cluster>>,
     pub(crate) ambient: Ambient,
 }
 
@@ -88,6 +89,8 @@ struct Actor {
     result_settled: bool,
     /// Reasons to doubt that were looked at.
     doubts: u64,
+    /// When the game goes over to another server at the latest, if it is to go.
+    hand_over_at: Option<Instant>,
     taken_up: TakenUp,
 }
 
@@ -106,6 +109,8 @@ enum Exit {
     Over,
     /// The process stops.
     Stopping,
+    /// The process is about to stop, and another server goes on with the game.
+    HandedOver,
     /// Another server has the game.
     Fenced,
 }
@@ -178,9 +183,10 @@ impl Actor {
             over_ms,
             result_settled,
             doubts: around
-                .standing
+                .cluster
                 .as_ref()
-                .map_or(0, |standing| standing.doubts(now)),
+                .map_or(0, |cluster| cluster.standing().doubts(now)),
+            hand_over_at: None,
             taken_up: TakenUp {
                 epoch: facts.epoch,
                 players: game.admitted_count(),
@@ -223,6 +229,9 @@ impl Actor {
             if self.lifetime.is_over(now, &self.around.config) && !self.has_result_pending() {
                 break Exit::Over;
             }
+            if self.may_go(now) {
+                break Exit::HandedOver;
+            }
             self.start_write(now);
             set_timer(timer.as_mut(), self.next_wake(now));
             tokio::select! {
@@ -249,9 +258,10 @@ impl Actor {
 
     /// Before anything is told: is there a new reason to doubt that the game is this server's?
     fn mind_standing(&mut self, now: Instant) {
-        let Some(standing) = &self.around.standing else {
+        let Some(cluster) = &self.around.cluster else {
             return;
         };
+        let standing = cluster.standing();
         let doubts = standing.doubts(now);
         if doubts > self.doubts {
             self.doubts = doubts;
@@ -298,6 +308,7 @@ impl Actor {
             Message::Gone { socket, seat } => self.gone(&socket, seat),
             // Taken by the loop.
             Message::Doubt | Message::Stop => {}
+            Message::HandOver(at) => self.hand_over_at = Some(at),
         }
     }
 
@@ -336,6 +347,7 @@ impl Actor {
             self.batch.next_wake(),
             self.lifetime
                 .next_wake(now, self.game.phase(), &self.around.config),
+            self.hand_over_at.filter(|at| *at > now),
         ];
         wakes.into_iter().flatten().min()
     }
@@ -477,6 +489,7 @@ impl Actor {
                 forgotten.map(|answer| answer.is_ok())
             }
             Exit::Stopping => tokio::time::timeout(LEAVE_MAX, self.hand_in()).await,
+            Exit::HandedOver => tokio::time::timeout(LEAVE_MAX, self.hand_over()).await,
             Exit::Fenced => {
                 tracing::warn!(%game, "another server has this game");
                 Ok(true)
@@ -488,6 +501,27 @@ impl Actor {
         }
         self.pipeline.abandon();
         // Dropping the seats tells everybody who is left.
+    }
+
+    /// Whether the game may go over to another server now: nobody is answering, and everything can be saved. At the deadline it
+    /// must.
+    fn may_go(&self, now: Instant) -> bool {
+        let is_quiet = self.game.deadline().is_none() && !self.pipeline.is_behind();
+        self.hand_over_at.is_some_and(|at| is_quiet || at <= now)
+    }
+
+    /// Gives the game to another server, before clients are told to look for it.
+    async fn hand_over(&mut self) -> bool {
+        let is_given_back = self.hand_in().await;
+        // From now on whoever comes here is told to go there.
+        self.around.registry.remove(self.facts.code, self.facts.game);
+        if let Some(cluster) = &self.around.cluster
+            && is_given_back
+        {
+            metrics::inc(Counter::GamesHandedOverTotal);
+            cluster.hand_over(self.facts.code).await;
+        }
+        is_given_back
     }
 
     /// Saves everything and gives the game back.

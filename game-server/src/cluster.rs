@@ -3,6 +3,7 @@
 //! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
 //! where a connection goes whose game another server holds. A server that is alone has none of this.
 
+mod drain;
 mod keeper;
 mod lease;
 mod locate;
@@ -13,6 +14,7 @@ mod sweep;
 mod tunnel;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ use crate::server::Shared;
 use crate::stored;
 use crate::tokens::{KeysError, PeerKeys};
 
+pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
 pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
@@ -57,6 +60,7 @@ pub(crate) struct Cluster {
     /// Rung when a server turned out to be gone.
     orphans: Notify,
     standing: Arc<Standing>,
+    is_draining: AtomicBool,
     /// What runs from [`join`] to [`Cluster::leave`].
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -75,6 +79,7 @@ impl Cluster {
             searches: Mutex::default(),
             orphans: Notify::new(),
             standing: Arc::new(Standing::new()),
+            is_draining: AtomicBool::new(false),
             tasks: Mutex::default(),
         })
     }

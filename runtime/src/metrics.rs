@@ -66,6 +66,7 @@ table!(
         GameSnapshotBytesTotal = "homeroom_game_snapshot_bytes_total" "Bytes of snapshots written.";
         GamesRestoredTotal = "homeroom_game_games_restored_total" "Games brought back from their journals.";
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
+        GamesHandedOverTotal = "homeroom_game_games_handed_over_total" "Games given to another server because this one was about to stop.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
         GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";

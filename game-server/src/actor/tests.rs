@@ -87,7 +87,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         results: ResultSaver::new(Arc::new(Taker), Ambient::machine()),
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
-        standing: None,
+        cluster: None,
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());

@@ -169,7 +169,7 @@ async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &
             bury(cluster, server).await;
         }
     }
-    if shared.is_stopping() || cluster.standing.is_unproven() {
+    if shared.is_stopping() || cluster.is_draining() || cluster.standing.is_unproven() {
         return Look::Ends(Located::Unknown);
     }
     let asked = owner.server.as_ref();
