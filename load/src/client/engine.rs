@@ -14,6 +14,7 @@ use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
 use super::receive::Inbox;
+use super::rhythm;
 use super::targets::Targets;
 use super::world::{Class, Door, Effects, OnLoss, World};
 use crate::measure::FaultKind;
@@ -32,13 +33,6 @@ const EVENTS_BETWEEN_TASKS: u32 = 16;
 /// Tasks taken up before sockets are looked at again, so that a thousand sockets opened at once do not keep what arrived
 /// waiting.
 const TASKS_AT_ONCE: u32 = 64;
-/// When events come faster than this, they are collected for this long before they are served, in microseconds: a thread that
-/// is woken for every frame pays more for being woken than for the frame. Arrivals are stamped by the kernel and do not
-/// suffer. A join, in which the client has to connect and to answer, may begin and go on that much later; that is told
-/// apart as the harness's own delay.
-const BREATH_US: u64 = 1_000;
-/// The pacer's wake-ups; connections count from 0.
-const WAKE: Token = Token(usize::MAX);
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]
@@ -46,9 +40,6 @@ pub enum EngineError {
     /// The poller cannot be made or asked.
     #[error("poller failed")]
     Poll(#[source] io::Error),
-    /// The pacer's timer cannot be made or set.
-    #[error("pacer failed")]
-    Pacer(#[source] io::Error),
     /// Somebody asked this process to stop.
     #[error("stopped on request")]
     Stopped,
@@ -85,30 +76,30 @@ pub struct Engine {
     pacer: Pacer,
     inbox: Inbox,
     effects: Effects,
-    /// When the poller last returned, and whether that was soon after it was asked.
-    woken: Stamp,
-    is_busy: bool,
+    /// When sockets were last looked at.
+    looked_at: Stamp,
+    /// There were more events than were taken.
+    more_waits: bool,
 }
 
 impl Engine {
     /// An engine for `plan` against `targets`.
     ///
     /// # Errors
-    /// No poller, or no timer for the pacer.
+    /// No poller.
     pub fn new(plan: Plan, targets: Targets) -> Result<Self, EngineError> {
         let poll = Poll::new().map_err(EngineError::Poll)?;
-        let pacer = Pacer::new(poll.registry(), WAKE).map_err(EngineError::Pacer)?;
         Ok(Self {
             world: World::new(plan),
             conns: Vec::new(),
             targets,
             poll,
             events: Events::with_capacity(EVENTS_MAX),
-            pacer,
+            pacer: Pacer::default(),
             inbox: Inbox::new(READ_BUFFER_BYTES),
             effects: Effects::default(),
-            woken: Stamp::default(),
-            is_busy: false,
+            looked_at: Stamp::default(),
+            more_waits: false,
         })
     }
 
@@ -248,31 +239,27 @@ impl Engine {
         }
     }
 
-    /// One round: waits for sockets and the pacer, at most until `limit`, and serves them.
+    /// One round: waits until it is time to look, at most until `limit`, and serves what is there and what is due.
     fn turn(&mut self, limit: Stamp) -> Result<(), EngineError> {
         self.pacer.schedule(&mut self.effects.due);
-        self.pacer.set_timer().map_err(EngineError::Pacer)?;
-        let asked = clock::now();
-        let breath_us = BREATH_US.saturating_sub(asked.since(self.woken));
-        if self.is_busy && breath_us > 0 {
-            clock::pause_us(breath_us);
+        if !self.more_waits {
+            let is_opening = self.world.opening > 0;
+            let look_at = rhythm::look_at(self.looked_at, self.pacer.next_at(), is_opening).min(limit);
+            clock::pause_until(look_at);
         }
-        let wait = limit.until(asked).max(Duration::from_millis(1));
-        match self.poll.poll(&mut self.events, Some(wait)) {
+        match self.poll.poll(&mut self.events, Some(Duration::ZERO)) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(e) => return Err(EngineError::Poll(e)),
         }
-        self.woken = clock::now();
-        self.is_busy = self.woken.since(asked) < BREATH_US + BREATH_US / 2;
+        self.effects.looked_before = std::mem::replace(&mut self.looked_at, clock::now());
+        self.more_waits = self.events.iter().count() >= EVENTS_MAX;
         self.inbox.look_at_clocks();
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         let mut served = 0;
         for event in &events {
-            if event.token() != WAKE {
-                self.serve(event);
-                served += 1;
-            }
+            self.serve(event);
+            served += 1;
             if served % EVENTS_BETWEEN_TASKS == 0 {
                 self.take_up_tasks();
             }
@@ -312,9 +299,8 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(number)) else {
             return;
         };
-        if conn.link.take().is_none() {
-            return;
-        }
+        let Some(link) = conn.link.take() else { return };
+        self.world.opening -= u32::from(link.is_opening());
         conn.frozen = false;
         self.effects.conn = number;
         match &mut conn.role {
@@ -377,7 +363,10 @@ impl Engine {
             Ok(link)
         });
         match opened {
-            Ok(link) => conn.link = Some(link),
+            Ok(link) => {
+                conn.link = Some(link);
+                self.world.opening += 1;
+            }
             Err(error) => {
                 self.effects.conn = number;
                 conn.gone(&error, &mut self.world, &mut self.effects);
@@ -439,6 +428,7 @@ impl Engine {
         effects.conn = small(number);
         world.reading_late = late;
         let role = &mut conn.role;
+        let was_opening = link.is_opening();
         let outcome = link.on_readable(inbox, to_end, |arrived, event| {
             if !late {
                 world.tally.handling.record(clock::now().since(arrived));
@@ -446,6 +436,7 @@ impl Engine {
             role.on_event(arrived, &event, world, effects);
         });
         world.reading_late = false;
+        world.opening -= u32::from(was_opening && !link.is_opening());
         let received = std::mem::take(&mut link.received_bytes);
         if let (Role::Player(_), Some(class)) = (&conn.role, world.classes.get_mut(index(conn.role.class())))
         {
@@ -525,7 +516,8 @@ impl Conn {
     }
 
     fn gone(&mut self, error: &LinkError, world: &mut World, effects: &mut Effects) {
-        self.link = None;
+        let was_opening = self.link.take().is_some_and(|link| link.is_opening());
+        world.opening -= u32::from(was_opening);
         self.frozen = false;
         let kind = match error {
             LinkError::Connect(why) => FaultKind::of_connect(why),
@@ -540,10 +532,15 @@ impl Conn {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         };
-        let now = clock::now();
+        let since = match error {
+            // The end of a stream has no stamp. It came after the last look, and nobody shall seem back sooner than they were.
+            LinkError::Broken(_) | LinkError::Ended => effects.looked_before,
+            LinkError::Connect(_) | LinkError::Refused(_) | LinkError::Handshake(_) => clock::now(),
+            LinkError::Codec(_) | LinkError::Stuck => clock::now(),
+        };
         match &mut self.role {
-            Role::Player(player) => player.on_gone(now, kind, &why, world, effects),
-            Role::Host(host) => host.on_gone(now, kind, &why, world, effects),
+            Role::Player(player) => player.on_gone(since, kind, &why, world, effects),
+            Role::Host(host) => host.on_gone(since, kind, &why, world, effects),
         }
     }
 }

@@ -35,13 +35,16 @@ pub fn pause_ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Waits a moment, for the engine that collects events before it serves them. The kernel may make it 50 µs longer.
+/// Waits until `moment`, for the engine that looks at its sockets then. The kernel may make it 50 µs longer.
 #[expect(
     clippy::disallowed_methods,
     reason = "the engine's thread has nothing else to do"
 )]
-pub fn pause_us(us: u64) {
-    std::thread::sleep(Duration::from_micros(us));
+pub fn pause_until(moment: Stamp) {
+    let wait = moment.until(now());
+    if !wait.is_zero() {
+        std::thread::sleep(wait);
+    }
 }
 
 fn micros(duration: Duration) -> u64 {

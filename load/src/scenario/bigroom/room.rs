@@ -10,7 +10,7 @@ use crate::plan;
 use crate::report::Console;
 use crate::scenario::{Lobby, ScenarioError, Teacher};
 use crate::sys::{clock, index, process, real, small};
-use crate::wire::Report;
+use crate::wire::{PlayerRow, Report};
 
 /// A step without waiting for people takes at most this long, in milliseconds.
 const STEP_MS_MAX: u64 = 15_000;
@@ -61,7 +61,14 @@ pub(super) fn play(
     step(engine, |e| {
         e.world.classes.get(index(class)).is_some_and(|c| c.gone >= size)
     })?;
-    let (figures, last_phone) = figures(engine, class, host, report.as_ref(), cpu_us);
+    let saved = report.as_ref().map_or(&[][..], Report::players);
+    let rule = |q| Rule {
+        correct: plan::reference_correct(q),
+        time_ms: plan::TIME_MS,
+        is_skipped: false,
+    };
+    let ledger = engine.world.tally.ledger.reckon(class, saved, rule);
+    let (figures, last_phone) = figures(engine, class, host, (saved, ledger), cpu_us);
     Ok(Room {
         figures,
         tally: std::mem::take(&mut engine.world.tally),
@@ -109,7 +116,7 @@ fn play_questions(
         let q = e.host(host).map_or(0, Host::question);
         if q != shown {
             shown = q;
-            let answers = e.world.tally.ledger.rows().len();
+            let answers = e.world.tally.ledger.entered();
             console.progress(&format!(
                 "room of {size}: question {q} of {}, {answers} answers so far",
                 plan.questions
@@ -166,7 +173,7 @@ fn figures(
     engine: &Engine,
     class: u32,
     host: u32,
-    report: Option<&Report>,
+    (saved, ledger): (&[PlayerRow], Reckoning),
     cpu_us: u64,
 ) -> (RoomFigures, Micros) {
     let world = &engine.world;
@@ -180,13 +187,6 @@ fn figures(
         .iter()
         .filter(|c| c.phones > 0)
         .for_each(|c| last_phone.record(c.last_us));
-    let saved = report.map_or(&[][..], Report::players);
-    let rule = |q| Rule {
-        correct: plan::reference_correct(q),
-        time_ms: plan::TIME_MS,
-        is_skipped: false,
-    };
-    let ledger: Reckoning = tally.ledger.reckon(class, saved, rule);
     let (places, reveals) = engine
         .host(host)
         .map_or((&[][..], &[][..]), |h| (h.places(), h.reveals()));
