@@ -37,8 +37,8 @@ pub(super) fn floor(args: &FloorArgs, console: &mut Console) -> Result<bool, Fai
         .transpose()
         .map_err(failure)?;
     if args.json {
-        let all = serde_json::json!({"broadcast": floor, "client": client});
-        console.line(&all.to_string());
+        let all = All { floor, client };
+        console.line(&serde_json::to_string(&all).map_err(Failure::unavailable)?);
         return Ok(true);
     }
     console.line(&format!("floor on {}", Hardware::read()));
@@ -47,6 +47,14 @@ pub(super) fn floor(args: &FloorArgs, console: &mut Console) -> Result<bool, Fai
         .iter()
         .for_each(|client| console.line(&client_table(client).to_string()));
     Ok(true)
+}
+
+/// Both floors as one line of JSON.
+#[derive(serde::Serialize)]
+struct All {
+    #[serde(flatten)]
+    floor: Floor,
+    client: Option<ClientFloor>,
 }
 
 fn failure(error: FloorError) -> Failure {

@@ -16,7 +16,7 @@ use super::player::Player;
 use super::receive::Inbox;
 use super::rhythm;
 use super::targets::Targets;
-use super::world::{Class, Door, Effects, OnLoss, World};
+use super::world::{Class, Door, Effects, NEVER_DONE_US, OnLoss, World};
 use crate::measure::FaultKind;
 use crate::plan::Plan;
 use crate::sys::clock::{self, Stamp};
@@ -205,6 +205,25 @@ impl Engine {
         (self.inbox.stamped, self.inbox.unstamped)
     }
 
+    /// What was planned and never done, so far: answers that the harness was too late for, and tasks of long ago that are not
+    /// taken up.
+    #[must_use]
+    pub fn never_done(&self) -> u64 {
+        let long_ago = Stamp(self.looked_at.0.saturating_sub(NEVER_DONE_US));
+        self.world.tally.never_done + self.pacer.overdue(long_ago)
+    }
+
+    /// Forgets everybody at `first` and the connections after it, and the classes of which they are all the members.
+    pub fn forget_from(&mut self, first: u32) {
+        for conn in self.conns.drain(index(first).min(self.conns.len())..) {
+            self.world.opening -= u32::from(conn.link.as_ref().is_some_and(Link::is_opening));
+            if let Some(class) = self.world.class_mut(conn.role.class()) {
+                *class = Class::new(class.number, 0, None);
+            }
+        }
+        self.pacer.forget_from(first);
+    }
+
     /// Sockets that are open, or being opened.
     #[must_use]
     pub fn open_sockets(&self) -> usize {
@@ -254,7 +273,8 @@ impl Engine {
         }
         self.effects.looked_before = std::mem::replace(&mut self.looked_at, clock::now());
         self.more_waits = self.events.iter().count() >= EVENTS_MAX;
-        self.inbox.look_at_clocks();
+        let unix_s = self.inbox.look_at_clocks(self.looked_at);
+        self.world.tally.at_second(unix_s);
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         let mut served = 0;
         for event in &events {
@@ -274,9 +294,10 @@ impl Engine {
         let mut now = clock::now();
         for _one in 0..TASKS_AT_ONCE {
             let Some(due) = self.pacer.pop_due(now) else { break };
-            self.world.tally.lateness.record(now.since(due.at));
+            let late_us = now.since(due.at);
+            self.world.tally.lateness.record(late_us);
             match due.task {
-                Task::Connect => self.connect(due.conn, now.since(due.at)),
+                Task::Connect => self.connect(due.conn, late_us),
                 Task::Drop { for_ms } => self.drop_link(now, due.conn, for_ms),
                 Task::Freeze { for_ms } => self.freeze(now, due.conn, for_ms),
                 Task::Thaw => self.thaw(due.conn),
@@ -381,7 +402,7 @@ impl Engine {
         self.effects.conn = due.conn;
         // Who is cut off is told all the same: a host remembers what it wants to click.
         match &mut conn.role {
-            Role::Player(player) => player.on_due(now, due.task, &mut self.world, &mut self.effects),
+            Role::Player(player) => player.on_due(now, due, &mut self.world, &mut self.effects),
             Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
         }
         conn.flush(&mut self.world, &mut self.effects);

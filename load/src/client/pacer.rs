@@ -115,6 +115,11 @@ impl Pacer {
         self.heap.pop().map(|entry| entry.due)
     }
 
+    /// Forgets what connection `first` and those after it have to do.
+    pub(super) fn forget_from(&mut self, first: u32) {
+        self.heap.retain(|entry| entry.due.conn < first);
+    }
+
     /// Tasks that were due at `moment` and are not taken up.
     pub(super) fn overdue(&self, moment: Stamp) -> u64 {
         crate::sys::count(self.heap.iter().filter(|entry| entry.due.at <= moment).count())

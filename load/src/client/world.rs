@@ -55,6 +55,10 @@ pub enum OnLoss {
     Return,
 }
 
+/// What the harness is later with than this, and can then not do any more, it has never done; in microseconds. A generator
+/// that is so late with one in a hundred makes its run INVALID as well.
+pub(super) const NEVER_DONE_US: u64 = 25_000;
+
 /// One class and its game.
 #[derive(Debug)]
 pub struct Class {

@@ -315,7 +315,7 @@ fn serve(mut poll: Poll, listener: &TcpListener, stop: &AtomicBool) -> io::Resul
                 Ok(_) => {
                     socket.write_all(&[b'k'; ACK_BYTES])?;
                     answers += 1;
-                    if answers % ANSWERS_PER_BURST == 0 {
+                    if answers.is_multiple_of(ANSWERS_PER_BURST) {
                         tell_class(&mut sockets, number)?;
                     }
                 }

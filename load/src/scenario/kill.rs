@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ScenarioError;
+use super::own;
 use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Engine, Host, OnLoss, Targets, Task};
 use crate::measure::{Micros, Quantiles, Reckoning};
@@ -167,6 +168,7 @@ pub fn run(
 impl Run<'_> {
     /// One round of games, from their lobbies to their reports.
     fn play(&mut self, round: u32, console: &mut Console) -> Result<(), ScenarioError> {
+        let first = crate::sys::small(self.engine.conns().len());
         let from = round * self.timing.classes;
         let classes: Vec<u32> = (from..from + self.timing.classes).collect();
         console.progress(&format!("round {}: opening {} lobbies", round + 1, classes.len()));
@@ -193,7 +195,10 @@ impl Run<'_> {
                 break;
             }
         }
-        self.end(&mut school, console)
+        self.end(&mut school, console)?;
+        // The next round's players take the places of these.
+        self.engine.forget_from(first);
+        Ok(())
     }
 
     /// Waits for the drawn instant of the next kill.
@@ -279,12 +284,13 @@ impl Run<'_> {
 
     fn outcome(self) -> Outcome {
         let Self {
-            engine,
+            mut engine,
             timing,
             down,
             mut figures,
             ..
         } = self;
+        let own = own::own(&engine);
         let tally = &engine.world.tally;
         figures.cut_off = tally.cut_off;
         figures.sent_again = tally.sent_again;
@@ -300,11 +306,13 @@ impl Run<'_> {
                 .insert(0, format!("not back: {}", figures.why_away));
         }
         let not_killed = u64::from(timing.kills).saturating_sub(figures.kills);
+        let mut measured = judge::measured(&figures, not_killed, tally, &down);
+        measured.seconds(&mut engine.world.tally);
         Outcome {
             scenario: "kill",
             table: judge::table(&figures),
-            measured: judge::measured(&figures, not_killed, tally, &down),
-            own: school::own(&engine),
+            measured,
+            own,
             figures: serde_json::to_value(&figures).unwrap_or_default(),
         }
     }

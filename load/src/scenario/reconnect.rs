@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ScenarioError;
+use super::own::{self, Spent};
 use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Engine, Host, OnLoss, Targets, Task};
 use crate::measure::{Micros, Quantiles, Reckoning};
 use crate::plan::{Pace, Plan};
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
-use crate::sys::clock;
+use crate::sys::{clock, real};
 
 /// Questions played: one that everybody sees, one in which everybody drops, one that shows that all are back.
 pub const QUESTIONS: u16 = 3;
@@ -68,6 +69,10 @@ pub struct Figures {
     pub in_flight: u64,
     /// Answers sent again.
     pub sent_again: u64,
+    /// CPU of the harness per join, in microseconds: nothing else goes on.
+    pub harness_us_per_join: f64,
+    /// CPU of the harness to drop a socket, to open another and to take up what its `welcome` says, in microseconds.
+    pub harness_us_per_return: f64,
     /// Why members are still away, in words.
     pub why_away: String,
     /// Answers against the saved results.
@@ -95,14 +100,20 @@ pub fn run(
     console.progress(&format!("opening {} lobbies", classes.len()));
     school.open(&mut engine, &classes)?;
     school.wait_for_hosts(&mut engine)?;
+    let start = Spent::so_far(&engine);
     join(&mut engine, &school, timing, console)?;
+    let joined = Spent::so_far(&engine);
+    let joining = joined.since(&start);
 
     school.tell_hosts(&mut engine, Task::Start);
     console.progress("playing the first question");
     wait_for_question(&school, &mut engine, 2)?;
     engine.run_until(clock::now().plus_ms(timing.drop_after_ms), |_| false)?;
 
+    let playing = Spent::so_far(&engine).since(&joined);
+
     console.progress("dropping every socket");
+    let dropping = Spent::so_far(&engine);
     let in_flight = crate::sys::count(engine.world.tally.ledger.unsettled());
     let dropped_at = clock::now();
     let dropped = school::drop_all(&mut engine, dropped_at);
@@ -111,6 +122,7 @@ pub fn run(
     engine.run_until(limit, |e| {
         e.world.tally.dropped >= before + dropped && school.away(e) == 0
     })?;
+    let returning = Spent::so_far(&engine).since(&dropping);
     let mut all_back = Micros::default();
     all_back.record(clock::now().since(dropped_at));
     let never_back = school.away(&engine);
@@ -121,6 +133,7 @@ pub fn run(
     let without_podium = school.wait_for_podium(&mut engine, podium_ms_max())?;
     let stuck = school.explain_stuck(&engine);
     let unanswered = school.ask_every_head(&mut engine)?;
+    let ended = Spent::so_far(&engine);
     console.progress("fetching the reports");
     let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
     let tally = &engine.world.tally;
@@ -134,12 +147,18 @@ pub fn run(
         never_back,
         in_flight,
         sent_again: tally.sent_again,
+        harness_us_per_join: real(joining.cpu_us) / real(joining.joined.max(1)),
+        harness_us_per_return: real(returning.cpu_us) / real(dropped.max(1)),
         why_away,
         ledger: verdict.reckoning,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut measured = measured(&engine, &figures);
+    own::enter_joins(&mut measured, joining.joined, joining.cpu_us);
+    own::enter_messages(&mut measured, &playing);
+    own::enter_memory(&mut measured, figures.joined, ended.since(&start).rss_bytes);
+    measured.seconds(&mut engine.world.tally);
     measured.times("everybody back", "all at once", &all_back);
     measured.zero("classes without a podium for everybody", without_podium);
     measured.zero("phones whose head of the sequence is unverified", unanswered);
@@ -149,7 +168,7 @@ pub fn run(
         table: table(&figures),
         measured,
         figures: serde_json::to_value(&figures).unwrap_or_default(),
-        own: school::own(&engine),
+        own: own::own(&engine),
     })
 }
 
@@ -234,6 +253,8 @@ fn table(figures: &Figures) -> Table {
         "sent again",
         "sent/acked/refused",
         "faults",
+        "own µs/join",
+        "own µs/return",
     ]);
     let (back, ledger) = (&figures.back, &figures.ledger);
     table.row(vec![
@@ -246,6 +267,8 @@ fn table(figures: &Figures) -> Table {
         figures.sent_again.to_string(),
         format!("{}/{}/{}", ledger.sent, ledger.acked, ledger.refused),
         figures.faults.values().sum::<u64>().to_string(),
+        format!("{:.1}", figures.harness_us_per_join),
+        format!("{:.1}", figures.harness_us_per_return),
     ]);
     table
 }

@@ -68,6 +68,12 @@ impl WallOffset {
         }
     }
 
+    /// The Unix second at `stamp`.
+    #[must_use]
+    pub const fn unix_s(self, stamp: Stamp) -> u64 {
+        self.us.saturating_add(stamp.0) / 1_000_000
+    }
+
     /// A moment of the wall clock, in seconds and nanoseconds; none when it is none.
     #[must_use]
     pub fn stamp(self, seconds: i64, nanoseconds: i64) -> Option<Stamp> {
@@ -129,5 +135,6 @@ mod tests {
         assert_eq!(offset.stamp(1_000, 5_999), Some(Stamp(5)));
         assert_eq!(offset.stamp(999, 0), None);
         assert_eq!(offset.stamp(-1, 0), None);
+        assert_eq!(offset.unix_s(Stamp(1_999_999)), 1_001);
     }
 }

@@ -3,14 +3,22 @@
 
 use super::Player;
 use crate::client::pacer::Task;
-use crate::client::world::{Effects, World};
+use crate::client::world::{Effects, NEVER_DONE_US, World};
 use crate::measure::{Fate, FaultKind, Sent};
 use crate::plan::{self, Mishap};
 use crate::sys::clock::Stamp;
 use crate::wire::{Frame, ToServer};
 
 impl Player {
-    pub(super) fn answer(&mut self, now: Stamp, q: u16, world: &mut World, effects: &mut Effects) {
+    /// Answers `q`, `late_us` after that was due.
+    pub(super) fn answer(
+        &mut self,
+        now: Stamp,
+        late_us: u64,
+        q: u16,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
         let Some(planned) = world.plan.answer(self.class, self.student, q) else {
             return;
         };
@@ -20,6 +28,7 @@ impl Player {
         }
         if self.open_q != q {
             world.tally.too_late_to_send += 1;
+            world.tally.never_done += u64::from(late_us > NEVER_DONE_US);
             return;
         }
         effects.send(ToServer::Answer {

@@ -8,8 +8,9 @@ use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
+use crate::scenario::own::Spent;
 use crate::scenario::{Lobby, ScenarioError, Teacher};
-use crate::sys::{clock, index, process, real, small};
+use crate::sys::{clock, index, small};
 use crate::wire::{PlayerRow, Report};
 
 /// A step without waiting for people takes at most this long, in milliseconds.
@@ -33,18 +34,17 @@ pub(super) fn play(
     let lobby = teacher.open_lobby(targets, &plan, class)?;
     engine.add_class(&lobby.code);
     engine.world.tally = Tally::default();
-    let cpu_before = process::own_usage().map_or(0, |u| u.cpu_us);
 
     let host = engine.add_host(class, teacher.token().to_owned(), clock::now());
     step(engine, |e| {
         e.host(host).is_some_and(crate::client::Host::is_ready)
     })?;
+    let before = Spent::so_far(engine);
     join_all(engine, class, size, console)?;
+    let joined = Spent::so_far(engine);
     play_questions(engine, class, host, size, console)?;
+    let playing = Spent::so_far(engine).since(&joined);
     ask_every_head(engine, class)?;
-    let cpu_us = process::own_usage()
-        .map_or(0, |u| u.cpu_us)
-        .saturating_sub(cpu_before);
 
     teacher.sign_in_again(targets)?;
     let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
@@ -68,11 +68,13 @@ pub(super) fn play(
         is_skipped: false,
     };
     let ledger = engine.world.tally.ledger.reckon(class, saved, rule);
-    let (figures, last_phone) = figures(engine, class, host, (saved, ledger), cpu_us);
+    let (figures, last_phone) = figures(engine, class, host, (saved, ledger), &playing);
     Ok(Room {
         figures,
         tally: std::mem::take(&mut engine.world.tally),
         last_phone,
+        joining: joined.since(&before),
+        playing,
     })
 }
 
@@ -174,7 +176,7 @@ fn figures(
     class: u32,
     host: u32,
     (saved, ledger): (&[PlayerRow], Reckoning),
-    cpu_us: u64,
+    playing: &Spent,
 ) -> (RoomFigures, Micros) {
     let world = &engine.world;
     let tally = &world.tally;
@@ -203,7 +205,7 @@ fn figures(
         ack: tally.ack.quantiles(),
         lateness: tally.lateness.quantiles(),
         handling: tally.handling.quantiles(),
-        harness_us_per_message: real(cpu_us) / real(tally.messages.max(1)),
+        harness_us_per_message: playing.us_per_message(),
         ledger,
         too_late_to_send: tally.too_late_to_send,
         agreement,
