@@ -23,6 +23,9 @@ missing_is_fatal() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# Debian keeps the server's programs off the path.
+have_postgres() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
+
 # at_least HAVE WANT: whether version HAVE is WANT or newer.
 at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
 

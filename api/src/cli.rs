@@ -5,7 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use runtime::telemetry::LogFormat;
-use thiserror::Error;
+
+/// Connections unless something else is said: what four cores of a database keep busy, and six such processes fit into the
+/// hundred that a PostgreSQL allows unless it is told otherwise.
+const CONNECTIONS_DEFAULT: u32 = 16;
+/// Connections at most: more only queue inside of the database.
+const CONNECTIONS_MAX: u32 = 500;
 
 /// Accounts, quizzes, import, results and reports; and the web front end.
 #[derive(Debug, Parser)]
@@ -38,6 +43,15 @@ pub(crate) struct Serve {
     pub(crate) admin_listen: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
+    /// Connections to PostgreSQL at most.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_DATABASE_CONNECTIONS",
+        value_name = "NUMBER",
+        default_value_t = CONNECTIONS_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX))
+    )]
+    pub(crate) database_connections: u32,
     /// File with the keys that tokens are signed with, the same for all API processes; made when missing.
     #[arg(long, env = "HOMEROOM_API_KEYS_FILE", value_name = "FILE")]
     pub(crate) keys_file: PathBuf,
@@ -72,15 +86,20 @@ pub(crate) struct Migrate {
 /// Which database.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DatabaseArgs {
-    /// The database: `sqlite:PATH`; made when missing.
-    // Kept as a text until `Database::parse`: clap would repeat a bad value, and an address may hold a password.
+    /// The database: `sqlite:PATH`, made when missing, or `postgres://USER@HOST/DATABASE`.
+    // Kept as a text until `Database::read`: clap would repeat a bad value, and an address may hold a password.
     #[arg(
         long,
         env = "HOMEROOM_API_DATABASE",
         value_name = "URL",
-        hide_env_values = true
+        hide_env_values = true,
+        conflicts_with = "database_file",
+        required_unless_present = "database_file"
     )]
-    database: String,
+    pub(crate) database: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_DATABASE_FILE", value_name = "FILE")]
+    pub(crate) database_file: Option<PathBuf>,
 }
 
 /// How to log.
@@ -92,46 +111,6 @@ pub(crate) struct LogArgs {
     /// What to log, for example `info` or `info,api=debug`.
     #[arg(long, env = "HOMEROOM_API_LOG", default_value = "info")]
     pub(crate) log: String,
-}
-
-/// A database that can be opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Database {
-    /// SQLite in this file.
-    Sqlite(PathBuf),
-}
-
-/// Why a database cannot be used. Never repeats the address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum DatabaseError {
-    /// It is PostgreSQL's.
-    #[error("--database: this release has no PostgreSQL store yet; use sqlite:PATH")]
-    Postgres,
-    /// It is no address known here.
-    #[error("--database must be sqlite: and the path of a file")]
-    Unknown,
-}
-
-impl DatabaseArgs {
-    /// The database that is meant.
-    ///
-    /// # Errors
-    /// When this release cannot open it.
-    pub(crate) fn parse(&self) -> Result<Database, DatabaseError> {
-        let (scheme, rest) = self.database.split_once(':').ok_or(DatabaseError::Unknown)?;
-        match scheme {
-            "sqlite" => {
-                // Both spellings are common; three slashes are an absolute path.
-                let path = rest.strip_prefix("//").unwrap_or(rest);
-                if path.is_empty() || path.contains('?') || path == ":memory:" {
-                    return Err(DatabaseError::Unknown);
-                }
-                Ok(Database::Sqlite(PathBuf::from(path)))
-            }
-            "postgres" | "postgresql" => Err(DatabaseError::Postgres),
-            _ => Err(DatabaseError::Unknown),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -149,35 +128,5 @@ mod tests {
             page.contains(&reference),
             "docs/configuration.md must hold this:\n\n{reference}"
         );
-    }
-
-    #[test]
-    fn databases_are_told_by_their_scheme() {
-        let parse = |text: &str| {
-            DatabaseArgs {
-                database: text.to_owned(),
-            }
-            .parse()
-        };
-        for (text, path) in [
-            ("sqlite:a/b.db", "a/b.db"),
-            ("sqlite://a.db", "a.db"),
-            ("sqlite:///var/a.db", "/var/a.db"),
-        ] {
-            assert_eq!(parse(text), Ok(Database::Sqlite(path.into())));
-        }
-        for text in ["postgres://u:secret@h/d", "postgresql://h/d"] {
-            assert_eq!(parse(text), Err(DatabaseError::Postgres));
-        }
-        for text in [
-            "",
-            "a.db",
-            "sqlite:",
-            "sqlite::memory:",
-            "mysql://h",
-            "sqlite:a?mode=ro",
-        ] {
-            assert_eq!(parse(text), Err(DatabaseError::Unknown), "{text}");
-        }
     }
 }

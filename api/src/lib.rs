@@ -29,5 +29,5 @@ pub use config::Config;
 pub use keys::{Keys, KeysError};
 pub use service::{Api, Grant, PlanCheckError, SaveError};
 pub use session::Session;
-pub use store::{SqliteStore, Store, StoreError};
+pub use store::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store, StoreError};
 pub use web::web_router;

@@ -1,8 +1,10 @@
-//! The API as a process of its own. A thin main: [`cli`] reads the configuration, [`process`] puts the parts together and
-//! stops them in order.
+//! The API as a process of its own. A thin main: [`cli`] reads the configuration, [`database`] finds the store, [`process`]
+//! puts the parts together and stops them in order.
 
 mod cli;
+mod database;
 mod process;
+mod watch;
 
 use anyhow::Context;
 

@@ -230,10 +230,21 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy(_) => Self::Busy,
-            StoreError::Full(_) => Self::StorageFull(error.into()),
-            StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Corrupt { .. } => {
-                Self::internal(error)
+            StoreError::Away(_) | StoreError::Silent => {
+                // Whoever watches the readiness is told of an outage once; here it would be said by every request.
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "no answer from the database"
+                );
+                Self::Busy
             }
+            StoreError::Full(_) => Self::StorageFull(error.into()),
+            StoreError::Database(_)
+            | StoreError::Migrate(_)
+            | StoreError::SchemaOlder
+            | StoreError::SchemaNewer
+            | StoreError::Range { .. }
+            | StoreError::Corrupt { .. } => Self::internal(error),
         }
     }
 }

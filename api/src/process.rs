@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{Api, Keys, SqliteStore};
+use api::{Api, Keys};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -14,7 +14,9 @@ use runtime::secret::Secret;
 use runtime::{descriptors, files, telemetry};
 use tokio::net::TcpListener;
 
-use crate::cli::{Database, DatabaseArgs, LogArgs, Migrate, Serve};
+use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve};
+use crate::database::Database;
+use crate::watch;
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
@@ -67,7 +69,7 @@ fn start(log: &LogArgs, database: &DatabaseArgs) -> Database {
     if let Err(why) = telemetry::init(log.log_format, &log.log) {
         refuse(why);
     }
-    database.parse().unwrap_or_else(|error| refuse(error))
+    database.read().unwrap_or_else(|error| refuse(error))
 }
 
 /// Brings the database to this release.
@@ -76,18 +78,9 @@ fn start(log: &LogArgs, database: &DatabaseArgs) -> Database {
 /// When it cannot be opened or migrated.
 pub(crate) async fn migrate(config: &Migrate) -> anyhow::Result<()> {
     let database = start(&config.log, &config.database);
-    open(&database).await?.close().await;
+    database.migrate().await?;
     tracing::info!("the database is of this release");
     Ok(())
-}
-
-async fn open(database: &Database) -> anyhow::Result<SqliteStore> {
-    match database {
-        // One process at a time migrates; the others wait for its lock.
-        Database::Sqlite(path) => SqliteStore::open(path)
-            .await
-            .with_context(|| format!("open the database {}", path.display())),
-    }
 }
 
 /// Serves until a signal asks for the end.
@@ -104,7 +97,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
-    let store = open(&database).await?;
+    let store = database.open(config.database_connections).await?;
     let https = config
         .public_url
         .as_ref()
@@ -114,16 +107,17 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         mount_prefix: STORE.to_owned(),
         origins: config.public_url.iter().cloned().collect(),
     };
-    let api = Api::open(api_config, Arc::new(store.clone()), keys);
+    let api = Api::open(api_config, Arc::clone(&store), keys);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
-    let public = bind("--listen", config.listen).await?;
-    let internal = bind("--internal-listen", config.internal_listen).await?;
+    let public = bind("--listen", config.listen)?;
+    let internal = bind("--internal-listen", config.internal_listen)?;
     let (public_bound, internal_bound) = (public.local_addr()?, internal.local_addr()?);
     let capacity = descriptors::client_capacity()?;
     let internal_max = INTERNAL_CONNECTIONS_MAX.min(capacity / 2);
     let options = |connections_max| Options {
         connections_max,
+        shared: false,
         tls: None,
         drain: DRAIN,
     };
@@ -140,10 +134,16 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         shutdown.clone(),
     ));
     health.set_ready(true);
+    let watched = tokio::spawn(watch::database(
+        Arc::clone(&store),
+        health.clone(),
+        shutdown.clone(),
+    ));
     tracing::info!(bound = %public_bound, internal = %internal_bound, "listening");
 
     shutdown.asked().await;
-    health.set_ready(false);
+    // It ends at the same signal, and has then said that this process is not ready.
+    watched.await.context("the watch over the database")?;
     served.await.context("the listener")?;
     served_internally.await.context("the internal listener")?;
     store.close().await;
@@ -151,8 +151,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
+fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
+    runtime::http::bind(address, false)
         .with_context(|| format!("listen on {address} ({flag})"))
 }

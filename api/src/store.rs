@@ -17,8 +17,11 @@ use crate::session::Session;
 
 #[cfg(test)]
 mod contract;
+mod documents;
+mod postgres;
 mod sqlite;
 
+pub use postgres::{PostgresConfig, PostgresConfigError, PostgresStore};
 pub use sqlite::SqliteStore;
 
 /// Why the store did not do it. Nothing was changed.
@@ -30,12 +33,30 @@ pub enum StoreError {
     /// There is no room left to write; what is stored can be read.
     #[error("the disk is full")]
     Full(#[source] sqlx::Error),
+    /// The database server cannot be reached, or the connection to it broke: try again.
+    #[error("the database cannot be reached")]
+    Away(#[source] sqlx::Error),
+    /// The database server did not answer in time: try again.
+    #[error("the database did not answer in time")]
+    Silent,
     /// The database failed.
     #[error("the database failed")]
     Database(#[source] sqlx::Error),
     /// The schema could not be brought to this release.
     #[error("migrate the database")]
     Migrate(#[source] sqlx::migrate::MigrateError),
+    /// The schema is older than this release.
+    #[error("the database's schema is older than this release: run `api migrate` first")]
+    SchemaOlder,
+    /// A newer release has migrated the database.
+    #[error("a newer release has migrated the database: use that one")]
+    SchemaNewer,
+    /// A value is larger than its column. Nothing that the API accepts is.
+    #[error("a value is too large for column {column}")]
+    Range {
+        /// Where.
+        column: &'static str,
+    },
     /// A row holds what this release cannot read.
     #[error("column {column} holds a value that this release cannot read")]
     Corrupt {
@@ -180,7 +201,16 @@ pub trait GameStore: Send + Sync {
     async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError>;
 }
 
-/// All of it.
-pub trait Store: AccountStore + QuizStore + GameStore + 'static {}
+/// What a process needs to know of its store.
+#[async_trait]
+pub trait StoreUpkeep: Send + Sync {
+    /// Whether it answers at all, asked beside everybody's calls and not in their queue.
+    async fn answers(&self) -> Result<(), StoreError>;
+    /// Ends every connection; what was answered is kept.
+    async fn close(&self);
+}
 
-impl<T: AccountStore + QuizStore + GameStore + 'static> Store for T {}
+/// All of it.
+pub trait Store: AccountStore + QuizStore + GameStore + StoreUpkeep + 'static {}
+
+impl<T: AccountStore + QuizStore + GameStore + StoreUpkeep + 'static> Store for T {}

@@ -11,6 +11,15 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the store, which use more of it"
+)]
+#[path = "support/postgres.rs"]
+mod postgres;
+
+use postgres::PostgresServer;
+
 fn files() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [
@@ -70,11 +79,21 @@ fn bad_configuration_is_refused_in_one_line() {
     // Held here: a refusal must come before the bind, or its message would be about the port.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    let cases: [((&str, &str), &str); 15] = [
+    let cases: [((&str, &str), &str); 19] = [
         (("--listen", "somewhere"), "--listen"),
         (("--internal-listen", "somewhere"), "--internal-listen"),
         (("--database", ""), "--database"),
-        (("--database", "postgres://anna:short-secret@db/x"), "PostgreSQL"),
+        (
+            ("--database", "postgres://anna:short-secret@db/x"),
+            "--database-file",
+        ),
+        (
+            ("--database", "postgres://anna:short-secret@db"),
+            "names no database",
+        ),
+        (("--database-file", "missing"), "missing"),
+        (("--database-file", "no.json"), "--database-file"),
+        (("--database-connections", "0"), "--database-connections"),
         (("--database", "mysql://anna:short-secret@db/x"), "sqlite:"),
         (("--keys-file", ""), "--keys-file"),
         (("--keys-file", "no.json"), "no.json"),
@@ -91,6 +110,9 @@ fn bad_configuration_is_refused_in_one_line() {
         let mut changed = vec![(flag, value)];
         if flag != "--listen" {
             changed.push(("--listen", &listen));
+        }
+        if flag == "--database-file" {
+            changed.push(("--database", ""));
         }
         let said = refused(&serve(folder.path(), &changed).output().unwrap());
         assert!(said.contains(named), "{flag} {value}: {said}");
@@ -136,6 +158,72 @@ fn migrating_makes_the_database_and_ends() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("no/new.db"));
 }
 
+#[test]
+fn postgres_is_served_only_after_it_was_migrated() {
+    let server = PostgresServer::start();
+    let folder = files();
+    std::fs::write(folder.path().join("url"), server.database()).unwrap();
+    let changed = [
+        ("--database", ""),
+        ("--database-file", "url"),
+        ("--admin-listen", "127.0.0.1:0"),
+    ];
+    let output = serve(folder.path(), &changed).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("run `api migrate` first"), "{said}");
+
+    let migrated = api(folder.path(), &["migrate", "--database-file", "url"])
+        .output()
+        .unwrap();
+    assert!(migrated.status.success(), "{migrated:?}");
+    let mut running = Running::start(serve(folder.path(), &changed));
+    let [admin] = running.said("admin listener", ["bound"]);
+    let [public] = running.said("listening", ["bound"]);
+    let body = r#"{"email":"a@school.org","password":"correct horse battery","name":"A"}"#;
+    let registered = send(&public, "POST", "/store/auth/register", body);
+    assert!(registered.starts_with("HTTP/1.1 201"), "{registered}");
+    assert_eq!(server.sql("d0", "SELECT email FROM teachers"), "a@school.org");
+    assert!(ask(&admin, "GET", "/ready").contains("200"));
+    running.stop();
+}
+
+/// Readiness follows the database, and liveness does not.
+#[test]
+fn a_database_that_is_gone_is_seen_and_so_is_its_return() {
+    let mut server = PostgresServer::start();
+    let folder = files();
+    std::fs::write(folder.path().join("url"), server.database()).unwrap();
+    let migrated = api(folder.path(), &["migrate", "--database-file", "url"])
+        .output()
+        .unwrap();
+    assert!(migrated.status.success(), "{migrated:?}");
+    let changed = [
+        ("--database", ""),
+        ("--database-file", "url"),
+        ("--admin-listen", "127.0.0.1:0"),
+    ];
+    let mut running = Running::start(serve(folder.path(), &changed));
+    let [admin] = running.said("admin listener", ["bound"]);
+    let [public] = running.said("listening", ["bound"]);
+    server.kill();
+    let body = r#"{"email":"a@school.org","password":"correct horse battery"}"#;
+    let refused = send(&public, "POST", "/store/auth/login", body);
+    assert!(
+        refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: "),
+        "{refused}"
+    );
+    running.said("the database is gone; not ready", []);
+    assert!(ask(&admin, "GET", "/ready").starts_with("HTTP/1.1 503"));
+    assert!(ask(&admin, "GET", "/live").starts_with("HTTP/1.1 200"));
+    server.restart();
+    running.said("the database answers", []);
+    assert!(ask(&admin, "GET", "/ready").starts_with("HTTP/1.1 200"));
+    let answered = send(&public, "POST", "/store/auth/login", body);
+    assert!(answered.starts_with("HTTP/1.1 401"), "{answered}");
+    running.stop();
+}
+
 /// A running API; killed when a test ends early.
 struct Running {
     child: Child,
@@ -161,6 +249,15 @@ impl Running {
         }
         panic!("the log ended without {message:?}");
     }
+
+    /// Asks for a stop, and waits for a clean one.
+    fn stop(&mut self) {
+        let pid = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        assert!(asked.success());
+        self.said("stopped", []);
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
 }
 
 impl Drop for Running {
@@ -172,10 +269,15 @@ impl Drop for Running {
 }
 
 fn ask(address: &str, method: &str, path: &str) -> String {
+    send(address, method, path, "")
+}
+
+fn send(address: &str, method: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
     )
     .unwrap();
     let mut answer = Vec::new();
@@ -228,15 +330,5 @@ fn api_pages_and_internal_calls_have_their_places_and_it_stops_cleanly() {
     // What game servers get is what the API publishes.
     let written = std::fs::read_to_string(folder.path().join("jwks.json")).unwrap();
     assert!(ask(&public, "GET", "/store/.well-known/jwks.json").ends_with(&written));
-
-    let pid = running.child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
-    running.said("stopped", []);
-    assert_eq!(running.child.wait().unwrap().code(), Some(0));
+    running.stop();
 }

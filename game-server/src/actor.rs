@@ -22,6 +22,8 @@ use protocol::result::GameResult;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
+use crate::ambient::Ambient;
+use crate::cluster::Standing;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
@@ -57,6 +59,9 @@ pub(crate) struct Surroundings {
     pub(crate) keys: Arc<Keys>,
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
+    /// None for a server that is alone, whose games nobody takes over.
+    pub(crate) standing: Option<Arc<Standing>>,
+    pub(crate) ambient: Ambient,
 }
 
 struct Actor {
@@ -81,6 +86,8 @@ struct Actor {
     result_stuck: bool,
     over_ms: Option<u64>,
     result_settled: bool,
+    /// Reasons to doubt that were looked at.
+    doubts: u64,
 }
 
 /// Why an actor ends.
@@ -102,8 +109,8 @@ pub(crate) fn spawn(
     place: Arc<GamePermit>,
 ) -> GameHandle {
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
-    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
-    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts);
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game), ownership.owner.epoch));
+    let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts, ownership.owner.claim);
     let deregister = Deregister {
         registry: Arc::clone(&around.registry),
         handle: handle.clone(),
@@ -148,11 +155,11 @@ impl Actor {
         } = restored;
         let patience = around.config.saving_patience;
         let mut actor = Self {
-            pipeline: Pipeline::new(ownership, last, torn, shown, patience),
+            pipeline: Pipeline::new(ownership, last, torn, shown, patience, around.ambient.clone()),
             started: now,
             started_at: at,
             recorded_at: at,
-            seats: Seats::default(),
+            seats: Seats::new(around.ambient.clone()),
             batch: Batch::new(now),
             deadline: None,
             lifetime: Lifetime::new(now, Duration::from_millis(at)),
@@ -161,6 +168,10 @@ impl Actor {
             result_stuck: false,
             over_ms,
             result_settled,
+            doubts: around
+                .standing
+                .as_ref()
+                .map_or(0, |standing| standing.doubts(now)),
             game,
             facts,
             place,
@@ -194,6 +205,7 @@ impl Actor {
         tokio::pin!(timer);
         let exit = loop {
             let now = Instant::now();
+            self.mind_standing(now);
             self.run_due(now);
             if self.lifetime.is_over(now, &self.around.config) && !self.has_result_pending() {
                 break Exit::Over;
@@ -203,6 +215,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 answer = self.pipeline.answered() => {
+                    self.mind_standing(Instant::now());
                     if !self.settle(answer) {
                         break Exit::Fenced;
                     }
@@ -211,11 +224,26 @@ impl Actor {
                 settled = sent(&mut self.result_sent) => self.result_settled(settled),
                 message = mailbox.recv() => match message {
                     Some(Message::Stop) | None => break Exit::Stopping,
-                    Some(message) => self.receive(message),
+                    Some(message) => {
+                        self.mind_standing(Instant::now());
+                        self.receive(message);
+                    }
                 },
             }
         };
         self.leave(exit).await;
+    }
+
+    /// Before anything is told: is there a new reason to doubt that the game is this server's?
+    fn mind_standing(&mut self, now: Instant) {
+        let Some(standing) = &self.around.standing else {
+            return;
+        };
+        let doubts = standing.doubts(now);
+        if doubts > self.doubts {
+            self.doubts = doubts;
+            self.pipeline.doubt(now, standing.is_unproven());
+        }
     }
 
     fn start_write(&mut self, now: Instant) {
@@ -256,7 +284,7 @@ impl Actor {
             Message::Host { socket, command } => self.host_command(&socket, command),
             Message::Gone { socket, seat } => self.gone(&socket, seat),
             // Taken by the loop.
-            Message::Stop => {}
+            Message::Doubt | Message::Stop => {}
         }
     }
 
@@ -410,7 +438,7 @@ impl Actor {
     }
 
     fn release_result(&mut self) {
-        if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_saved(*after)) {
+        if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_certain(*after)) {
             let place = Arc::clone(&self.place);
             self.result_sent = Some(self.around.results.save(*result, place));
         }

@@ -35,6 +35,35 @@ pub(crate) struct Config {
     /// File with the secret of resume tokens and screen tickets, the same for all game servers; at least 32 bytes.
     #[arg(long, env = "HOMEROOM_GAME_RESUME_SECRET_FILE", value_name = "FILE")]
     pub(crate) resume_secret_file: PathBuf,
+    /// Redis that keeps live games, for example `redis://cache:6379`; without it they live in memory only.
+    #[arg(
+        long,
+        env = "HOMEROOM_GAME_REDIS",
+        value_name = "URL",
+        conflicts_with = "redis_file"
+    )]
+    pub(crate) redis: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_GAME_REDIS_FILE", value_name = "FILE")]
+    pub(crate) redis_file: Option<PathBuf>,
+    /// Certificates, as a PEM file, that a `rediss://` server is trusted by; the system's when not given.
+    #[arg(long, env = "HOMEROOM_GAME_REDIS_CA", value_name = "FILE")]
+    pub(crate) redis_ca: Option<PathBuf>,
+    /// Address and port for other game servers, for example `0.0.0.0:8090`; makes this server one of several that share a Redis.
+    #[arg(long, env = "HOMEROOM_GAME_PEER_LISTEN", requires = "peer_secret_files")]
+    pub(crate) peer_listen: Option<SocketAddr>,
+    /// Where the others reach that listener, for example `game-0.game:8090`; the bound address when not given.
+    #[arg(long, env = "HOMEROOM_GAME_PEER_ADDRESS", value_name = "HOST:PORT", value_parser = peer_address, requires = "peer_listen")]
+    pub(crate) peer_address: Option<String>,
+    /// File with the secret that game servers show each other, at least 32 bytes; repeated while it is changed, the one to show first.
+    #[arg(
+        long = "peer-secret-file",
+        env = "HOMEROOM_GAME_PEER_SECRET_FILE",
+        value_name = "FILE",
+        value_delimiter = ',',
+        requires = "peer_listen"
+    )]
+    pub(crate) peer_secret_files: Vec<PathBuf>,
     /// Web origin whose pages may open sockets, for example `https://quiz.example`; may be repeated.
     #[arg(
         long = "allow-origin",
@@ -63,6 +92,8 @@ pub(crate) struct Config {
 enum BadValue {
     #[error("a name has 1 to {NAME_CHARS_MAX} letters, digits and hyphens")]
     Name,
+    #[error("must be a host or an address, a colon and a port")]
+    PeerAddress,
     #[error("must be http:// with a host and nothing after it")]
     InternalBase,
 }
@@ -75,6 +106,25 @@ fn name(value: &str) -> Result<String, BadValue> {
     } else {
         Err(BadValue::Name)
     }
+}
+
+/// What `host:port` is, a host being whatever a name service or a family of addresses calls one.
+fn peer_address(value: &str) -> Result<String, BadValue> {
+    let is_host = |host: &str| {
+        let host = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host);
+        !host.is_empty()
+            && host
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b))
+    };
+    value
+        .rsplit_once(':')
+        .filter(|(host, port)| is_host(host) && port.parse::<u16>().is_ok_and(|port| port != 0))
+        .map(|_| value.to_owned())
+        .ok_or(BadValue::PeerAddress)
 }
 
 /// Internal calls stay within the cluster's network and are not encrypted, so https would be a promise not kept.
@@ -107,6 +157,20 @@ mod tests {
         assert_eq!(name("game-0").as_deref(), Ok("game-0"));
         for bad in ["", "a b", "ä", "a.b", &"x".repeat(64)] {
             assert_eq!(name(bad), Err(BadValue::Name), "{bad:?}");
+        }
+        for good in ["game-0.game:8090", "10.0.0.7:1", "[::1]:8090"] {
+            assert_eq!(peer_address(good).as_deref(), Ok(good));
+        }
+        for bad in [
+            "game-0",
+            ":8090",
+            "game-0:0",
+            "game-0:",
+            "http://game-0:8090",
+            "a b:1",
+            "",
+        ] {
+            assert_eq!(peer_address(bad), Err(BadValue::PeerAddress), "{bad:?}");
         }
         assert_eq!(
             internal_base("http://API:8082/").as_deref(),

@@ -14,6 +14,7 @@ use http::request::Parts;
 use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
 
+use crate::cluster::Via;
 use crate::server::Shared;
 
 /// Wrong codes of one network before it is refused. A school of 2,000 behind one address has 100 typing errors when everybody
@@ -32,20 +33,35 @@ const NETWORKS_MAX: usize = 4_096;
 
 /// Where a client comes from: one IPv4 address, behind which a whole school may be, or the IPv6 network that one customer
 /// gets at most (48 bits), of which a script could use every address.
-///
-/// None where clients cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Network(Option<IpAddr>);
+pub(crate) struct Network {
+    /// None where clients cannot be told apart.
+    address: Option<IpAddr>,
+    /// Another server passed the client on, where its network tried too many.
+    is_refused: bool,
+}
+
+impl Network {
+    /// One that cannot be told from others.
+    const UNKNOWN: Self = Self {
+        address: None,
+        is_refused: false,
+    };
+}
 
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Self {
-        Self(Some(match address.to_canonical() {
+        let address = match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => {
                 let [a, b, c, ..] = address.segments();
                 IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0))
             }
-        }))
+        };
+        Self {
+            address: Some(address),
+            is_refused: false,
+        }
     }
 }
 
@@ -53,12 +69,18 @@ impl FromRequestParts<Arc<Shared>> for Network {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Self::Rejection> {
+        if let Some(via) = parts.extensions.get::<Via>() {
+            return Ok(Self {
+                is_refused: via.wary,
+                ..Self::UNKNOWN
+            });
+        }
         // A request from inside the process has no peer.
         let peer = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .filter(|_| shared.config.peers_are_clients);
-        Ok(peer.map_or(Self(None), |peer| peer.0.ip().into()))
+        Ok(peer.map_or(Self::UNKNOWN, |peer| peer.0.ip().into()))
     }
 }
 
@@ -84,10 +106,14 @@ impl Guesses {
 
     /// Whether a stranger of this network must wait until it may look a code up.
     pub(crate) fn is_refused(&self, network: Network) -> bool {
+        if network.is_refused {
+            metrics::inc(Counter::GameCodeGuessesRefusedTotal);
+            return true;
+        }
         let now = Instant::now();
         let books = self.lock();
         let all_spent = unforgiven(books.all, now, ALL_FORGIVEN) >= ALL_MAX;
-        let refused = match network.0 {
+        let refused = match network.address {
             None => all_spent,
             Some(address) => {
                 let max = if all_spent {
@@ -112,7 +138,7 @@ impl Guesses {
         let mut books = self.lock();
         let end = now + ALL_FORGIVEN * ALL_MAX;
         books.all = (books.all.max(now) + ALL_FORGIVEN).min(end);
-        let Some(address) = network.0 else { return };
+        let Some(address) = network.address else { return };
         if books.networks.len() >= NETWORKS_MAX && !books.networks.contains_key(&address) {
             books.networks.retain(|_, until| *until > now);
             if books.networks.len() >= NETWORKS_MAX {
@@ -188,9 +214,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn clients_that_cannot_be_told_apart_share_what_all_have() {
         let guesses = Guesses::new();
-        assert_eq!(try_until_refused(&guesses, Network(None)), ALL_MAX);
+        assert_eq!(try_until_refused(&guesses, Network::UNKNOWN), ALL_MAX);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(try_until_refused(&guesses, Network(None)), 100);
+        assert_eq!(try_until_refused(&guesses, Network::UNKNOWN), 100);
     }
 
     #[tokio::test(start_paused = true)]

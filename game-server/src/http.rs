@@ -3,13 +3,14 @@
 
 mod create;
 mod game_key;
+mod routing;
 mod status;
 mod watch;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::HeaderValue;
@@ -18,11 +19,15 @@ use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use crate::problem::Refusal;
 use crate::server::Shared;
 
+pub(crate) use game_key::GameKey;
+
+/// What clients call. Whether its game is here is asked first.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/games", post(create::create).layer(create::body_limit()))
         .route("/status", get(status::status))
         .route("/watch", get(watch::watch))
+        .route_layer(from_fn_with_state(Arc::clone(&shared), routing::route))
         .fallback(async || Refusal::unknown_route())
         .method_not_allowed_fallback(async || Refusal::method())
         .layer(map_response(every_answer))

@@ -7,6 +7,7 @@ mod actor;
 mod admission;
 mod ambient;
 mod backoffice;
+mod cluster;
 mod config;
 mod convert;
 mod facts;
@@ -27,7 +28,9 @@ mod testing;
 mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;
+pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
+pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
 pub use config::Config;
 pub use journal::{
     Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,

@@ -1,8 +1,10 @@
 //! The game server as a process of its own. A thin main: [`cli`] reads the configuration, [`process`] puts the parts
-//! together and stops them in order.
+//! together and stops them in order, [`store`] opens what keeps its games, [`peers`] listens to other servers.
 
 mod cli;
+mod peers;
 mod process;
+mod store;
 
 use anyhow::Context;
 

@@ -11,8 +11,8 @@ use runtime::metrics::{self, Counter};
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
 use crate::facts::Facts;
-use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, Stored};
-use crate::registry::Opening;
+use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, ServerId, Stored};
+use crate::registry::{Held, Opening};
 use crate::server::Shared;
 use crate::stored::{self, Restored, Snapshot, StoredError};
 
@@ -74,7 +74,7 @@ pub(crate) async fn open_new(
         create_key: format!("{}:{key}", restored.facts.teacher),
         server: Some(shared.id.clone()),
         epoch: restored.facts.epoch,
-        claim: ClaimId::draw(),
+        claim: shared.ambient.claim(),
     };
     let birth = Birth {
         owner: owner.clone(),
@@ -93,6 +93,7 @@ pub(crate) async fn open_new(
         .map_err(|elapsed| LogError::Unavailable(elapsed.into()))??;
     match created {
         Created::New => {
+            opening.claimed(held(&owner));
             let ownership = ownership(shared, code, owner, facts);
             let place = opening.place();
             let handle = opening.finish(key, || {
@@ -100,10 +101,15 @@ pub(crate) async fn open_new(
             });
             Ok(Opened::New(handle))
         }
-        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code).await? {
+        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code, None).await?
+        {
             Taken::Game(handle) => Ok(Opened::Same(handle)),
             Taken::Unreadable | Taken::Gone => Ok(Opened::CodeTaken),
         },
+        // Another server has it since a moment ago: whoever asks again is sent there.
+        Created::Same(_) if shared.cluster.is_some() => {
+            Err(LogError::NotDone("another server has this game".into()))
+        }
         Created::Same(_) | Created::Taken(_) => Ok(Opened::CodeTaken),
     }
 }
@@ -113,10 +119,16 @@ fn may_take(shared: &Shared, owner: &Owner) -> bool {
     owner.server.as_ref().is_none_or(|server| *server == shared.id)
 }
 
-/// Takes up every game in the log.
-pub(crate) async fn restore_all(shared: &Arc<Shared>) -> Result<Restoration, LogError> {
+/// Takes up the games in the log whose owner is one that `is_wanted`; it is asked with this server's id.
+pub(crate) async fn restore(
+    shared: &Arc<Shared>,
+    is_wanted: fn(&ServerId, &Owner) -> bool,
+) -> Result<Restoration, LogError> {
     let games = shared.log.games().await?;
-    let outcomes = futures_util::stream::iter(games)
+    let wanted = games
+        .into_iter()
+        .filter(|(_, owner)| is_wanted(&shared.id, owner));
+    let outcomes = futures_util::stream::iter(wanted)
         .map(|(code, _owner)| restore_one(shared, code))
         .buffer_unordered(RESTORES_AT_ONCE);
     let mut restoration = Restoration::default();
@@ -136,7 +148,7 @@ async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
         let Some(opening) = shared.registry.begin_restore(code) else {
             return Outcome::Left;
         };
-        match take_up(shared, opening, code).await {
+        match take_up(shared, opening, code, None).await {
             Ok(Taken::Game(_)) => return Outcome::Restored,
             Ok(Taken::Unreadable) => return Outcome::Unreadable,
             Ok(Taken::Gone) => return Outcome::Left,
@@ -150,28 +162,38 @@ async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
     Outcome::Left
 }
 
-enum Taken {
+/// What became of a game that was to be taken up.
+pub(crate) enum Taken {
     Game(GameHandle),
     Unreadable,
     /// Removed, or claimed by somebody else.
     Gone,
 }
 
-/// Claims a game and starts it where the log has it. What this build cannot read it does not claim.
-async fn take_up(shared: &Shared, opening: Opening, code: GameCode) -> Result<Taken, LogError> {
+/// Claims a game and starts it where the log has it. What this build cannot read it does not claim. Who decided that it may be
+/// claimed did so about the claim `seen`; another one by now is somebody else's.
+pub(crate) async fn take_up(
+    shared: &Shared,
+    opening: Opening,
+    code: GameCode,
+    seen: Option<ClaimId>,
+) -> Result<Taken, LogError> {
     let Some(found) = shared.log.load(code).await? else {
         return Ok(Taken::Gone);
     };
+    if seen.is_some_and(|seen| seen != found.owner.claim) {
+        return Ok(Taken::Gone);
+    }
     if let Err(error) = stored::restore(&found) {
         return Ok(unreadable(opening, &found, &error));
     }
-    let claim = ClaimId::draw();
+    let claim = shared.ambient.claim();
     let claimed = shared
         .log
         .claim(code, found.owner.claim, shared.id.clone(), claim)
         .await?;
     match claimed {
-        Claimed::Yes(_) => {}
+        Claimed::Yes(owner) => opening.claimed(held(&owner)),
         Claimed::Beaten(_) | Claimed::Missing => return Ok(Taken::Gone),
     }
     // Read again: only now nobody else can write it.
@@ -209,6 +231,13 @@ fn unreadable(opening: Opening, found: &Stored, error: &StoredError) -> Taken {
     metrics::inc(Counter::GamesUnreadableTotal);
     opening.lose();
     Taken::Unreadable
+}
+
+fn held(owner: &Owner) -> Held {
+    Held {
+        claim: owner.claim,
+        epoch: owner.epoch,
+    }
 }
 
 fn ownership(shared: &Shared, code: GameCode, owner: Owner, facts: Vec<u8>) -> Ownership {

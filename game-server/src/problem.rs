@@ -5,7 +5,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use protocol::rest::Problem;
 
-use crate::ambient;
+use crate::ambient::Ambient;
 
 /// A refusal on its way to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +117,26 @@ impl Refusal {
         )
     }
 
+    /// To a proxy that follows: another server has the game.
+    pub(crate) fn misdirected() -> Self {
+        Self::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "game-elsewhere",
+            "Misdirected request",
+            "Another server has this game.",
+        )
+    }
+
+    /// Between two servers, or at one that cannot be reached now.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "game-moving",
+            "Temporarily unavailable",
+            "This game is on its way to another server. Try again in a moment.",
+        )
+    }
+
     pub(crate) fn journal_unavailable() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -171,7 +191,7 @@ impl IntoResponse for Refusal {
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
         ) {
             // One to three seconds, so that a school's pages do not come back together.
-            headers.insert(RETRY_AFTER, HeaderValue::from(ambient::jitter_ms(1, 3)));
+            headers.insert(RETRY_AFTER, HeaderValue::from(Ambient::machine().jitter_ms(1, 3)));
         }
         response
     }

@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use axum::Router;
-use game_server::{GameServer, HttpBackoffice, Keys, MemoryLog};
+use game_server::{GameServer, HttpBackoffice, Keys};
 use jsonwebtoken::jwk::JwkSet;
 use runtime::config::refuse;
 use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
 use runtime::secret::Secret;
 use runtime::{descriptors, files, host, telemetry};
-use tokio::net::TcpListener;
 
 use crate::cli::Config;
+use crate::peers::{self, Peers};
+use crate::store::{Opened, Store};
 
 /// How long requests in flight may go on once clients have been told.
-const DRAIN: Duration = Duration::from_secs(3);
+pub(crate) const DRAIN: Duration = Duration::from_secs(3);
 /// Bytes of a key set at most: a key has 0.2 kB, and a rotation needs two.
 const JWKS_BYTES_MAX: u64 = 64 * 1024;
 /// Name of a server on a machine that has none.
@@ -30,6 +31,8 @@ pub(crate) struct Prepared {
     name: String,
     keys: Keys,
     service: Secret,
+    store: Store,
+    peers: Option<Peers>,
 }
 
 /// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
@@ -44,6 +47,8 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         .and_then(|jwks| Ok(Keys::new(&jwks, resume.bytes())?))
         .with_context(|| format!("the key set {} cannot be used", config.jwks_file.display()))
         .unwrap_or_else(|error| refuse(format!("{error:#}")));
+    let store = Store::prepare(&config).unwrap_or_else(|error| refuse(format!("{error:#}")));
+    let peers = Peers::prepare(&config, &store).unwrap_or_else(|error| refuse(format!("{error:#}")));
     let name = config
         .name
         .clone()
@@ -54,6 +59,8 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         name,
         keys,
         service,
+        store,
+        peers,
     }
 }
 
@@ -73,6 +80,8 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         name,
         keys,
         service,
+        store,
+        peers,
     } = prepared;
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
@@ -81,20 +90,31 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     if config.allow_origins.is_empty() {
         tracing::warn!("no --allow-origin is given: pages in browsers cannot play here");
     }
-    let backoffice = HttpBackoffice::new(&config.api_internal, name.clone(), &service)?;
-    let server = GameServer::new(
-        settings(&config, name.clone(), places.sockets)?,
-        keys,
-        Arc::new(backoffice),
-        Arc::new(MemoryLog::default()),
-    );
+    let store = store.open();
+    let backoffice = Arc::new(HttpBackoffice::new(&config.api_internal, name.clone(), &service)?);
+    let settings = settings(&config, name.clone(), places.sockets)?;
+    let (server, peers) = match (peers, store.leases()) {
+        (Some(peers), Some(leases)) => {
+            let bound = peers.bind().await?;
+            let membership = bound.membership(leases);
+            let server = GameServer::in_cluster(settings, keys, backoffice, store.log(), membership)?;
+            let served = bound.serve(server.peer_router(), places.connections)?;
+            (server, Some(served))
+        }
+        (_, _) => (GameServer::new(settings, keys, backoffice, store.log()), None),
+    };
+    // Before anybody can ask for a game.
+    tokio::select! {
+        () = find_games(&server, &store, peers.is_some()) => {}
+        () = shutdown.asked() => return stop(&server, peers).await,
+    }
 
-    let listener = TcpListener::bind(config.listen)
-        .await
+    let listener = runtime::http::bind(config.listen, false)
         .with_context(|| format!("listen on {} (--listen)", config.listen))?;
     let bound = listener.local_addr().context("read the bound address")?;
     let options = Options {
         connections_max: places.connections,
+        shared: false,
         tls: None,
         drain: DRAIN,
     };
@@ -108,8 +128,26 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 
     shutdown.asked().await;
     health.set_ready(false);
-    server.shutdown().await;
+    let stopped = stop(&server, peers).await;
     served.await.context("the listener")?;
+    stopped
+}
+
+/// Comes to know which games there are: from the store, or from the servers that share it.
+async fn find_games(server: &GameServer, store: &Opened, is_member: bool) {
+    if is_member {
+        server.join().await;
+    } else {
+        store.bring_back(server).await;
+    }
+}
+
+/// Saves and gives back all games; other servers may ask until that is done.
+async fn stop(server: &GameServer, peers: Option<peers::Served>) -> anyhow::Result<()> {
+    server.shutdown().await;
+    if let Some(peers) = peers {
+        peers.stop().await?;
+    }
     tracing::info!("stopped");
     Ok(())
 }

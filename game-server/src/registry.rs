@@ -10,6 +10,7 @@ use runtime::metrics::{Alive, Gauge};
 use tokio::sync::Notify;
 
 use crate::actor::mailbox::GameHandle;
+use crate::journal::ClaimId;
 
 /// The games of this process. A lock is held for a look-up or an insertion, never across an await.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ struct Games {
 
 #[derive(Debug)]
 enum Entry {
-    /// On its way into the log, or out of it.
-    Opening,
+    /// On its way into the log, or out of it; with the claim once the log has said that the game is this server's.
+    Opening(Option<Held>),
     Live {
         handle: GameHandle,
         key: String,
@@ -43,9 +44,16 @@ impl Entry {
     fn handle(&self) -> Option<&GameHandle> {
         match self {
             Self::Live { handle, .. } => Some(handle),
-            Self::Opening | Self::Lost => None,
+            Self::Opening(_) | Self::Lost => None,
         }
     }
+}
+
+/// Under which claim a game is held, and the epoch of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) claim: ClaimId,
+    pub(crate) epoch: u32,
 }
 
 /// What a code leads to.
@@ -94,6 +102,14 @@ impl Opening {
         Arc::clone(&self.place)
     }
 
+    /// The log says that the game is this server's: whoever asks from now on is told so.
+    pub(crate) fn claimed(&self, held: Held) {
+        let mut games = self.registry.lock();
+        if let Some(entry @ Entry::Opening(_)) = games.by_code.get_mut(&self.code) {
+            *entry = Entry::Opening(Some(held));
+        }
+    }
+
     /// Inserts the game that `make` starts; `key` is its teacher's. `make` runs under the lock, so that a game that ends at once
     /// is removed after it was inserted.
     pub(crate) fn finish(mut self, key: String, make: impl FnOnce() -> GameHandle) -> GameHandle {
@@ -118,7 +134,7 @@ impl Opening {
 impl Drop for Opening {
     fn drop(&mut self) {
         let mut games = self.registry.lock();
-        if matches!(games.by_code.get(&self.code), Some(Entry::Opening)) {
+        if matches!(games.by_code.get(&self.code), Some(Entry::Opening(_))) {
             games.by_code.remove(&self.code);
         }
         if let Some(key) = &self.key {
@@ -145,7 +161,21 @@ impl Registry {
         match self.lock().by_code.get(&code) {
             Some(Entry::Live { handle, .. }) => Found::Game(handle.clone()),
             Some(Entry::Lost) => Found::Lost,
-            Some(Entry::Opening) | None => Found::Nothing,
+            Some(Entry::Opening(_)) | None => Found::Nothing,
+        }
+    }
+
+    /// Whether a game with this code is on its way in.
+    pub(crate) fn is_opening(&self, code: GameCode) -> bool {
+        matches!(self.lock().by_code.get(&code), Some(Entry::Opening(_)))
+    }
+
+    /// Under which claim this server has the game, if it has it.
+    pub(crate) fn held(&self, code: GameCode) -> Option<Held> {
+        match self.lock().by_code.get(&code)? {
+            Entry::Opening(held) => *held,
+            Entry::Live { handle, .. } => Some(handle.held()),
+            Entry::Lost => None,
         }
     }
 
@@ -167,11 +197,11 @@ impl Registry {
         let key = (teacher, key);
         match games.by_key.get(&key).and_then(|code| games.by_code.get(code)) {
             Some(Entry::Live { handle, .. }) => return Begun::Same(handle.clone()),
-            Some(Entry::Opening) => return Begun::Busy,
+            Some(Entry::Opening(_)) => return Begun::Busy,
             Some(Entry::Lost) | None => {}
         }
         match games.by_code.get(&code) {
-            Some(Entry::Opening) => return Begun::Busy,
+            Some(Entry::Opening(_)) => return Begun::Busy,
             Some(Entry::Live { .. } | Entry::Lost) => return Begun::CodeTaken,
             None => {}
         }
@@ -203,7 +233,7 @@ impl Registry {
         key: Option<(TeacherId, String)>,
         place: GamePermit,
     ) -> Opening {
-        games.by_code.insert(code, Entry::Opening);
+        games.by_code.insert(code, Entry::Opening(None));
         if let Some(key) = &key {
             games.by_key.insert(key.clone(), code);
         }

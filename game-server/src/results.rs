@@ -10,7 +10,7 @@ use protocol::result::GameResult;
 use runtime::metrics::{self, Alive, Counter, Gauge};
 use tokio::sync::{oneshot, watch};
 
-use crate::ambient;
+use crate::ambient::Ambient;
 use crate::backoffice::{Backoffice, BackofficeError};
 use crate::registry::GamePermit;
 
@@ -24,13 +24,15 @@ const PAUSE_MS_MAX: u32 = 60_000;
 #[derive(Clone)]
 pub(crate) struct ResultSaver {
     backoffice: Arc<dyn Backoffice>,
+    ambient: Ambient,
     pending: watch::Sender<usize>,
 }
 
 impl ResultSaver {
-    pub(crate) fn new(backoffice: Arc<dyn Backoffice>) -> Self {
+    pub(crate) fn new(backoffice: Arc<dyn Backoffice>, ambient: Ambient) -> Self {
         Self {
             backoffice,
+            ambient,
             pending: watch::Sender::new(0),
         }
     }
@@ -84,7 +86,7 @@ impl ResultSaver {
                 Err(_elapsed) => tracing::warn!(%game, pause_ms, "result not saved yet: no answer in time"),
             }
             metrics::inc(Counter::GameResultSavesFailedTotal);
-            let pause = ambient::jitter_ms(pause_ms / 2, pause_ms);
+            let pause = self.ambient.jitter_ms(pause_ms / 2, pause_ms);
             tokio::time::sleep(Duration::from_millis(u64::from(pause))).await;
             pause_ms = pause_ms.saturating_mul(2).min(PAUSE_MS_MAX);
         }

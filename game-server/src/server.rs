@@ -9,15 +9,17 @@ use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
+use crate::ambient::Ambient;
 use crate::backoffice::Backoffice;
+use crate::cluster::{self, Cluster, Membership};
 use crate::config::Config;
 use crate::guesses::Guesses;
 use crate::http;
-use crate::journal::{GameLog, LogError, ServerId};
+use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
-use crate::tokens::Keys;
+use crate::tokens::{Keys, KeysError};
 
 /// How long a stop waits for games to say goodbye and for results to be saved. Systems kill after 30 s at most.
 const SHUTDOWN_MAX: Duration = Duration::from_secs(10);
@@ -50,27 +52,77 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
+    pub(crate) ambient: Ambient,
+    /// What a server knows that is one of several.
+    pub(crate) cluster: Option<Arc<Cluster>>,
     results: ResultSaver,
 }
 
 impl GameServer {
-    /// Puts a server together. Nothing runs until a game is created.
+    /// Puts a server together that has its log to itself. Nothing runs until a game is created.
     #[must_use]
     pub fn new(config: Config, keys: Keys, backoffice: Arc<dyn Backoffice>, log: Arc<dyn GameLog>) -> Self {
+        Self::with_ambient(config, keys, backoffice, log, Ambient::machine())
+    }
+
+    /// As [`GameServer::new`], with a wall clock and randomness of the caller's choice.
+    #[must_use]
+    pub fn with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        ambient: Ambient,
+    ) -> Self {
+        let id = new_run(&config, &ambient);
+        Self::assemble(config, keys, backoffice, log, ambient, (id, None))
+    }
+
+    /// Puts a server together that shares its log with others. It serves games once it has [joined](GameServer::join).
+    ///
+    /// # Errors
+    /// When the secrets cannot be used.
+    pub fn in_cluster(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        membership: Membership,
+    ) -> Result<Self, KeysError> {
+        let ambient = Ambient::machine();
+        let id = new_run(&config, &ambient);
+        let cluster = Arc::new(Cluster::new(id.clone(), membership)?);
+        Ok(Self::assemble(
+            config,
+            keys,
+            backoffice,
+            log,
+            ambient,
+            (id, Some(cluster)),
+        ))
+    }
+
+    fn assemble(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        ambient: Ambient,
+        (id, cluster): (ServerId, Option<Arc<Cluster>>),
+    ) -> Self {
         Self(Arc::new(Shared {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
-            results: ResultSaver::new(Arc::clone(&backoffice)),
+            results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
             stopping: watch::Sender::new(false),
-            id: ServerId {
-                name: config.server_name.clone(),
-                incarnation: uuid::Uuid::new_v4(),
-            },
+            id,
+            cluster,
             config: Arc::new(config),
             keys: Arc::new(keys),
             backoffice,
             log,
+            ambient,
         }))
     }
 
@@ -80,7 +132,38 @@ impl GameServer {
     /// # Errors
     /// When the log cannot be read.
     pub async fn restore(&self) -> Result<Restoration, LogError> {
-        opening::restore_all(&self.0).await
+        opening::restore(&self.0, |_, _| true).await
+    }
+
+    /// Takes up the games in the log that an earlier run of a server of this name had, and those that nobody has: for a server
+    /// that shares the log with others, before it serves anybody. Names must differ, or one server takes another's games.
+    /// Games that cannot be read stay in the log as they are, and hold their codes.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn restore_own(&self) -> Result<Restoration, LogError> {
+        let is_own = |id: &ServerId, owner: &Owner| {
+            let server = owner.server.as_ref();
+            server.is_none_or(|server| server.name == id.name)
+        };
+        opening::restore(&self.0, is_own).await
+    }
+
+    /// Takes a lease among the other servers, keeps it from then on, and takes up games that nobody serves. Returns when the
+    /// lease is there, however long that takes; at once for a server that is alone.
+    pub async fn join(&self) {
+        if let Some(cluster) = &self.0.cluster {
+            cluster::join(&self.0, cluster).await;
+        }
+    }
+
+    /// What other servers ask and pass on, to be served where only they come to. Empty for a server that is alone.
+    pub fn peer_router(&self) -> Router {
+        if self.0.cluster.is_some() {
+            cluster::peer_router(Arc::clone(&self.0))
+        } else {
+            Router::new()
+        }
     }
 
     /// `/games`, `/status` and `/watch`, to be mounted under `/game`.
@@ -118,6 +201,9 @@ impl GameServer {
             } = self.counts();
             tracing::error!(games, results_pending, "stopped before everything was saved");
         }
+        if let Some(cluster) = &self.0.cluster {
+            cluster.leave().await;
+        }
     }
 }
 
@@ -133,7 +219,20 @@ impl Shared {
             keys: Arc::clone(&self.keys),
             results: self.results.clone(),
             registry: Arc::clone(&self.registry),
+            standing: self
+                .cluster
+                .as_ref()
+                .map(|cluster| Arc::clone(cluster.standing())),
+            ambient: self.ambient.clone(),
         }
+    }
+}
+
+/// A run of a server that begins now.
+fn new_run(config: &Config, ambient: &Ambient) -> ServerId {
+    ServerId {
+        name: config.server_name.clone(),
+        incarnation: ambient.uuid(),
     }
 }
 

@@ -22,7 +22,6 @@ use tokio::time::Instant;
 
 use crate::actor::mailbox::{GameHandle, Seat};
 use crate::admission::SocketPermit;
-use crate::ambient;
 use crate::frames::player;
 use crate::guesses::Network;
 use crate::registry::Found;
@@ -87,11 +86,6 @@ impl Closing {
     fn error(error: ErrorCode, code: u16) -> Self {
         Self::frame(player::error(error, None, None), code)
     }
-
-    fn error_with_retry(error: ErrorCode, code: u16) -> Self {
-        let retry_ms = ambient::jitter_ms(RETRY_MS.0, RETRY_MS.1);
-        Self::frame(player::error(error, None, Some(retry_ms)), code)
-    }
 }
 
 /// Runs a socket to its end. `_permit` is its place.
@@ -152,9 +146,15 @@ impl Session {
     }
 
     fn busy(&self, q: Option<u16>) {
-        let retry_ms = ambient::jitter_ms(BUSY_MS.0, BUSY_MS.1);
+        let retry_ms = self.server.ambient.jitter_ms(BUSY_MS.0, BUSY_MS.1);
         self.outbox
             .push(player::error(ErrorCode::Busy, q, Some(retry_ms)));
+    }
+
+    /// Asks the client to spare the server for a while.
+    fn spare(&self, error: ErrorCode) -> Closing {
+        let retry_ms = self.server.ambient.jitter_ms(RETRY_MS.0, RETRY_MS.1);
+        Closing::frame(player::error(error, None, Some(retry_ms)), close::TOO_MANY)
     }
 
     fn refuse(&self, code: ErrorCode) {

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::time::Duration;
 
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, JwkSet, KeyAlgorithm};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
@@ -19,10 +18,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::ambient;
-
+mod peer;
 mod service;
 
+pub(crate) use peer::PeerKeys;
 pub(crate) use service::ServiceSigner;
 
 /// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.
@@ -125,29 +124,24 @@ impl Keys {
         }
     }
 
-    /// Signs a resume token that is good for `life`.
-    pub(crate) fn sign_player(
-        &self,
-        game: GameId,
-        player: PlayerId,
-        life: Duration,
-    ) -> Result<String, TokenError> {
+    /// Signs a resume token that expires at `exp`, Unix seconds.
+    pub(crate) fn sign_player(&self, game: GameId, player: PlayerId, exp: u64) -> Result<String, TokenError> {
         self.issue(&PlayerClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_PLAYER.to_owned(),
             g: game,
             p: player,
-            exp: ambient::expiry_s(life),
+            exp,
         })
     }
 
-    /// Signs a screen ticket that is good for `life`.
-    pub(crate) fn sign_screen(&self, game: GameId, life: Duration) -> Result<String, TokenError> {
+    /// Signs a screen ticket that expires at `exp`, Unix seconds.
+    pub(crate) fn sign_screen(&self, game: GameId, exp: u64) -> Result<String, TokenError> {
         self.issue(&ScreenClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_SCREEN.to_owned(),
             g: game,
-            exp: ambient::expiry_s(life),
+            exp,
         })
     }
 

@@ -24,6 +24,8 @@ fn files() -> TempDir {
         ("short", "short-secret\n"),
         ("empty.json", r#"{"keys":[]}"#),
         ("no.json", "nothing"),
+        ("redis", "rediss://:0123456789@cache\n"),
+        ("no-redis", "redi://:0123456789@cache\n"),
     ] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
@@ -93,6 +95,34 @@ fn bad_configuration_is_refused_in_one_line() {
         }
         let said = refused(&game_server(folder.path(), &changed).output().unwrap());
         assert!(said.contains(named), "{flag} {value}: {said}");
+    }
+}
+
+#[test]
+fn a_redis_that_cannot_be_used_is_refused_without_its_password() {
+    let folder = files();
+    let cases: [(&[(&str, &str)], &str); 8] = [
+        (&[("--redis", "cache:6379")], "rediss-sentinel"),
+        (&[("--redis", "redis://u:0123456789@cache")], "--redis-file"),
+        (
+            &[("--redis", "redis://a"), ("--redis-file", "redis")],
+            "--redis-file",
+        ),
+        (&[("--redis-file", "missing")], "missing"),
+        (&[("--redis-file", "no-redis")], "no-redis"),
+        (&[("--redis-ca", "jwks.json")], "--redis-ca"),
+        (
+            &[("--redis-ca", "jwks.json"), ("--redis", "redis://cache")],
+            "rediss",
+        ),
+        (
+            &[("--redis-ca", "jwks.json"), ("--redis-file", "redis")],
+            "jwks.json",
+        ),
+    ];
+    for (changed, named) in cases {
+        let said = refused(&game_server(folder.path(), changed).output().unwrap());
+        assert!(said.contains(named), "{changed:?}: {said}");
     }
 }
 
@@ -172,6 +202,10 @@ fn it_serves_with_and_without_the_prefix_is_watched_and_stops_cleanly() {
     let folder = files();
     let mut running = Running::start(game_server(folder.path(), &[("--admin-listen", "127.0.0.1:0")]));
     let admin = running.said("admin listener", "bound");
+    running.said(
+        "no --redis is given: games live in memory only, and end when this process does",
+        "",
+    );
     let address = running.said("listening", "bound");
     for path in ["/status?g=K7Q2MX", "/game/status?g=K7Q2MX"] {
         let answer = get(&address, path);

@@ -13,7 +13,7 @@ pub(crate) struct Config {
     /// Address and port to listen on; 0.0.0.0 lets phones in the same network in.
     #[arg(long, env = "HOMEROOM_LISTEN", default_value = "0.0.0.0:8080")]
     pub(crate) listen: SocketAddr,
-    /// Folder for accounts, quizzes, results and keys; created when missing.
+    /// Folder for accounts, quizzes, live games, results and keys; created when missing.
     #[arg(long, env = "HOMEROOM_DATA_DIR", default_value = "./homeroom-data")]
     pub(crate) data_dir: PathBuf,
     /// Address under which people reach this server when it is not its own, for example `https://quiz.school.example`.

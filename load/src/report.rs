@@ -11,6 +11,7 @@ mod measured;
 mod outcome;
 mod record;
 mod resources;
+pub mod store;
 mod table;
 
 pub use check::{Check, CheckKind};
@@ -22,4 +23,5 @@ pub use measured::{Cell, Measured, Threshold};
 pub use outcome::Outcome;
 pub use record::{FILE_NAME, PlanRecord, ReadError, Record, SCHEMA_VERSION, SegmentRecord};
 pub use resources::{Resources, Sample, Summary};
+pub use store::{StoreUse, Window};
 pub use table::Table;

@@ -9,7 +9,7 @@ mod victims;
 
 use std::fs;
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,11 +17,12 @@ use thiserror::Error;
 
 use crate::client::{Target, TargetError, Targets};
 use crate::sys::{clock, signals};
-use crate::verdict::monitor::Processes;
-pub use commands::Program;
+use crate::verdict::monitor::{Process, Processes};
+pub use commands::{Program, REDIS};
+pub use probe::Probe;
 use service::Service;
-pub use service::{Cause, Restart};
-pub use topology::{Topology, TopologyError};
+pub use service::{Cause, Pauses, Restart};
+pub use topology::{Store, Topology, TopologyError};
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
 const START_MS_MAX: u64 = 30_000;
@@ -40,6 +41,23 @@ pub enum StackError {
         path: PathBuf,
         /// The package that has it.
         package: &'static str,
+    },
+    /// There is no Redis.
+    #[error("{path} cannot be run; install it (apt-get install redis-server), or leave --store redis out")]
+    NoRedis {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is none that knows functions.
+    #[error("{path} is no Redis of version 7 or newer; it says: {words}")]
+    OldRedis {
+        /// Where it is.
+        path: PathBuf,
+        /// What it says of itself.
+        words: String,
     },
     /// Temporary directory, log, port or process could not be had.
     #[error("start failed")]
@@ -64,16 +82,20 @@ pub struct Stack {
     services: Vec<Service>,
     apis: Vec<Target>,
     games: Vec<Target>,
+    proxies: Vec<Target>,
+    game_admins: Vec<Target>,
+    stores: Vec<String>,
+    pauses: Pauses,
     // Held for its drop.
     _data: tempfile::TempDir,
 }
 
 impl Stack {
-    /// Starts what `topology` says and waits until everything answers.
+    /// Starts what `topology` says and waits until everything answers. What ends is started again after `pauses`.
     ///
     /// # Errors
     /// No binary, no process, or no answer in time.
-    pub fn start(topology: &Topology) -> Result<Self, StackError> {
+    pub fn start(topology: &Topology, pauses: Pauses) -> Result<Self, StackError> {
         topology.check_binaries()?;
         let data = tempfile::Builder::new()
             .prefix("homeroom-load-")
@@ -83,13 +105,17 @@ impl Stack {
             services: Vec::new(),
             apis: Vec::new(),
             games: Vec::new(),
+            proxies: Vec::new(),
+            game_admins: Vec::new(),
+            stores: Vec::new(),
+            pauses,
             _data: data,
         };
         let directory = stack._data.path().to_owned();
         match topology {
             Topology::One { binary } => {
                 let program = commands::one(binary, &directory, free_port()?, free_port()?);
-                let target = stack.launch(program, &directory)?;
+                let target = stack.launch_server(program, &directory)?;
                 stack.apis.push(target.clone());
                 stack.games.push(target);
             }
@@ -97,11 +123,30 @@ impl Stack {
                 directory: binaries,
                 games,
                 apis,
+                proxies,
+                store,
             } => {
-                stack.start_separate(binaries, *games, *apis, &directory)?;
+                if let Store::Redis { binary } = store {
+                    stack.start_redis(binary, &directory)?;
+                }
+                let behind = stack.start_separate(binaries, *games, *apis, &directory)?;
+                for number in 0..*proxies {
+                    let ports = [free_port()?, free_port()?];
+                    let program = commands::proxy(binaries, number, ports, &behind);
+                    let target = stack.launch_server(program, &directory)?;
+                    stack.proxies.push(target);
+                }
             }
         }
         Ok(stack)
+    }
+
+    fn start_redis(&mut self, binary: &Path, directory: &Path) -> Result<(), StackError> {
+        let own = directory.join(REDIS);
+        fs::create_dir(&own).map_err(StackError::Start)?;
+        let program = commands::redis(binary, &own, free_port()?);
+        self.stores.push(program.address());
+        self.launch(program, directory)
     }
 
     fn start_separate(
@@ -110,39 +155,48 @@ impl Stack {
         games: u32,
         apis: u32,
         directory: &Path,
-    ) -> Result<(), StackError> {
+    ) -> Result<commands::Behind, StackError> {
         commands::write_secrets(directory).map_err(StackError::Start)?;
         let mut internal = Vec::new();
+        let mut behind = commands::Behind::default();
         // The first API makes database and keys, so it is up before anybody reads them.
         for number in 0..apis {
             let port = free_port()?;
             let program = commands::api(binaries, directory, number, [free_port()?, port, free_port()?]);
-            let target = self.launch(program, directory)?;
+            behind.apis.push(program.clone());
+            let target = self.launch_server(program, directory)?;
             self.apis.push(target);
             internal.push(port);
         }
         for number in 0..games {
             let api = internal[crate::sys::index(number) % internal.len().max(1)];
-            let program = commands::game(binaries, directory, number, [free_port()?, free_port()?], api);
-            let target = self.launch(program, directory)?;
+            let store = self.stores.first().map(String::as_str);
+            let ports = [free_port()?, free_port()?, free_port()?];
+            let program = commands::game(binaries, directory, number, ports, api, store);
+            self.game_admins
+                .extend(program.admin().map(target_at).transpose()?);
+            behind.games.push(program.clone());
+            let target = self.launch_server(program, directory)?;
             self.games.push(target);
         }
-        Ok(())
+        Ok(behind)
     }
 
-    fn launch(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
+    fn launch_server(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
+        let target = program.address().parse().map_err(StackError::Target)?;
+        self.launch(program, directory)?;
+        Ok(target)
+    }
+
+    fn launch(&mut self, program: Program, directory: &Path) -> Result<(), StackError> {
         let log = directory.join(format!("{}.log", program.name));
         let name = program.name.clone();
-        let target = format!("http://{}", program.listen)
-            .parse()
-            .map_err(StackError::Target)?;
-        let ready = program.admin;
-        let service = Service::start(program, &log).map_err(StackError::Start)?;
+        let service = Service::start(program, &log, self.pauses).map_err(StackError::Start)?;
         let limit = clock::now().plus_ms(START_MS_MAX);
         while clock::now() < limit && service.restarts().is_empty() && !signals::stop_requested() {
-            if probe::is_well(ready, "/ready") {
+            if service.is_ready() {
                 self.services.push(service);
-                return Ok(target);
+                return Ok(());
             }
             clock::pause_ms(LOOK_MS);
         }
@@ -153,11 +207,28 @@ impl Stack {
         Err(StackError::NotUp { name, words })
     }
 
-    /// Where the servers are.
+    /// Where clients are to go: to the proxies if there are any, a class to one of them, else to the servers themselves.
     #[must_use]
     pub fn targets(&self) -> Option<Targets> {
-        let api = self.apis.first()?.clone();
-        Some(Targets::direct(self.games.clone(), api))
+        match self.proxies.first() {
+            Some(first) => Some(Targets::direct(self.proxies.clone(), first.clone())),
+            None => Some(Targets::direct(self.games.clone(), self.apis.first()?.clone())),
+        }
+    }
+
+    /// Where the metrics of the game servers are when they have to be asked which games they hold: behind proxies.
+    #[must_use]
+    pub fn admins_behind_proxies(&self) -> &[Target] {
+        match self.proxies.is_empty() {
+            true => &[],
+            false => &self.game_admins,
+        }
+    }
+
+    /// Where the proxies are.
+    #[must_use]
+    pub fn proxies(&self) -> &[Target] {
+        &self.proxies
     }
 
     /// Where the APIs are.
@@ -172,6 +243,12 @@ impl Stack {
         &self.games
     }
 
+    /// Where the stores of live games are; none when servers keep them themselves.
+    #[must_use]
+    pub fn stores(&self) -> &[String] {
+        &self.stores
+    }
+
     /// The processes, in the order of starting.
     #[must_use]
     pub fn services(&self) -> &[Service] {
@@ -184,13 +261,17 @@ impl Stack {
         self.services.iter().find(|service| service.name() == name)
     }
 
-    /// Names and ids of the processes as of whenever it is asked.
+    /// The processes as of whenever it is asked.
     #[must_use]
     pub fn processes(&self) -> Processes {
         let handles: Vec<_> = self.services.iter().map(Service::handle).collect();
         Arc::new(move || {
-            let running = |handle: &service::Handle| Some((handle.name().to_owned(), handle.pid()?));
-            handles.iter().filter_map(running).collect()
+            let process = |handle: &service::Handle| Process {
+                name: handle.name().to_owned(),
+                pid: handle.pid(),
+                figures: handle.figures(),
+            };
+            handles.iter().map(process).collect()
         })
     }
 
@@ -208,6 +289,10 @@ impl Drop for Stack {
             drop(service);
         }
     }
+}
+
+fn target_at(address: SocketAddr) -> Result<Target, StackError> {
+    format!("http://{address}").parse().map_err(StackError::Target)
 }
 
 /// A port that was free a moment ago.

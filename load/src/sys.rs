@@ -1,10 +1,12 @@
-//! What the harness reads from the machine: the clock, `/proc`, the hardware. Interpreting it is left to [`crate::report`].
+//! What the harness reads from the machine: the clock, `/proc`, the hardware, a store's own figures. Interpreting it is left to
+//! [`crate::report`].
 
 pub mod clock;
 pub mod cpu;
 pub mod hardware;
 pub mod limits;
 pub mod process;
+pub mod redis;
 pub mod signals;
 pub mod strangers;
 

@@ -9,7 +9,7 @@ use load::measure::{points, rank};
 use load::plan::{Pace, Plan};
 use load::report::Console;
 use load::scenario::bigroom;
-use load::stack::{Stack, Topology};
+use load::stack::{Pauses, Stack, Topology};
 use serde_json::{Value, json};
 
 /// Time to answer in the foreign quiz, in milliseconds.
@@ -84,7 +84,7 @@ fn assert_saved(class: &Value, report: &Value) {
 
 #[test]
 fn a_client_in_another_language_counts_the_same() {
-    let stack = Stack::start(&Topology::One { binary: homeroom() }).expect("a server");
+    let stack = Stack::start(&Topology::One { binary: homeroom() }, Pauses::CLUSTER).expect("a server");
     let target = stack.apis()[0].clone();
     let class = play_foreign(&target.to_string());
 

@@ -17,6 +17,8 @@ pub const AUDIENCE_PLAYER: &str = "homeroom:player";
 pub const AUDIENCE_SCREEN: &str = "homeroom:screen";
 /// Audience of a game server's token for the API's internal calls (HS256, signed by game servers, read by the API).
 pub const AUDIENCE_SERVICE: &str = "homeroom:service";
+/// Audience of a game server's token for other game servers (HS256, signed and read by game servers).
+pub const AUDIENCE_PEER: &str = "homeroom:peer";
 /// Clock leeway when a token is checked, in seconds.
 pub const LEEWAY_S: u64 = 5;
 /// Life of an access token, in seconds.

@@ -16,6 +16,7 @@ pub mod player;
 pub mod quiz;
 pub mod rest;
 pub mod result;
+pub mod routing;
 
 /// Version of the game protocol, sent in `welcome` and in the host's `sync`.
 pub const PROTOCOL_VERSION: u16 = 1;

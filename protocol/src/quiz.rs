@@ -84,6 +84,12 @@ pub enum QuizError {
         /// Characters found, without surrounding white space.
         chars: usize,
     },
+    /// A NUL character, which databases and files cannot hold.
+    #[error("{} has a NUL character (U+0000) in it, which cannot be stored; remove it", place(*question))]
+    Nul {
+        /// Which question; none for the title.
+        question: Option<usize>,
+    },
     /// Too many questions.
     #[error("the quiz has {count} questions; at most {QUESTIONS_MAX} are allowed")]
     Questions {
@@ -142,6 +148,10 @@ pub enum QuizError {
     },
 }
 
+fn place(question: Option<usize>) -> String {
+    question.map_or_else(|| "the title".to_owned(), |number| format!("question {number}"))
+}
+
 impl QuizDocument {
     /// Checks every bound of this module.
     ///
@@ -151,6 +161,9 @@ impl QuizDocument {
         let chars = self.title.trim().chars().count();
         if chars == 0 || self.title.chars().count() > TITLE_CHARS_MAX {
             return Err(QuizError::Title { chars });
+        }
+        if self.title.contains('\0') {
+            return Err(QuizError::Nul { question: None });
         }
         let count = self.questions.len();
         if count > QUESTIONS_MAX {
@@ -173,6 +186,12 @@ impl Question {
         let chars = self.text.chars().count();
         if self.text.trim().is_empty() || chars > TEXT_CHARS_MAX {
             return Err(QuizError::Text { question, chars });
+        }
+        let texts = self.choices.iter().map(|choice| &choice.text);
+        if texts.chain([&self.text]).any(|text| text.contains('\0')) {
+            return Err(QuizError::Nul {
+                question: Some(number),
+            });
         }
         let count = self.choices.len();
         if !(CHOICES_MIN..=CHOICES_MAX).contains(&count) {

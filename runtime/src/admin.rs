@@ -101,10 +101,19 @@ pub enum AdminError {
 /// # Errors
 /// When the address cannot be bound, or another recorder was installed in this process.
 pub fn start(address: Option<SocketAddr>) -> Result<Health, AdminError> {
+    start_with(address, Router::new())
+}
+
+/// As [`start`], with routes of the process's own beside the three. Their handlers run on the admin listener's runtime and must not
+/// wait for the main one.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(address: Option<SocketAddr>, more: Router) -> Result<Health, AdminError> {
     let exporter = metrics::install().map_err(AdminError::Metrics)?;
     let health = Health::start();
     if let Some(address) = address {
-        let bound = serve(address, health.clone(), exporter)
+        let bound = serve(address, more.merge(router(health.clone(), exporter)))
             .map_err(|source| AdminError::Bind { address, source })?;
         tracing::info!(%bound, "admin listener");
     }
@@ -115,11 +124,10 @@ pub fn start(address: Option<SocketAddr>) -> Result<Health, AdminError> {
 ///
 /// # Errors
 /// When the address cannot be bound or the thread cannot be started.
-pub fn serve(address: SocketAddr, health: Health, exporter: PrometheusHandle) -> std::io::Result<SocketAddr> {
+fn serve(address: SocketAddr, router: Router) -> std::io::Result<SocketAddr> {
     let listener = std::net::TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     let bound = listener.local_addr()?;
-    let router = router(health, exporter);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -4,25 +4,33 @@
 //! would hold its descriptor for ever) nor a bound on connections.
 
 mod body;
+mod door;
 mod refuse;
 mod stream;
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::ConnectInfo;
+use http::{Request, Response};
 use hyper::body::Incoming;
+use hyper::server::conn::http1::UpgradeableConnection;
+use hyper::service::HttpService;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 
 use crate::lifecycle::Shutdown;
 use crate::metrics::{self, Counter};
-use stream::Stream;
+pub use door::bind;
+pub use stream::Stream;
 
 /// Time for a request's head to arrive, and for an idle kept-alive connection to send its next one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,6 +38,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes buffered of a request's head: room for a long cookie and a bearer token, no more.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// How long a connection on which nothing was asked yet may still ask when the stop comes.
+const FIRST_REQUEST_GRACE: Duration = Duration::from_secs(1);
 /// Pause after accept failed for want of a descriptor or memory; the listener must not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -40,13 +50,20 @@ pub struct Options {
     pub connections_max: usize,
     /// Serve TLS.
     pub tls: Option<TlsAcceptor>,
+    /// Whether another process may be listening at the same address, and takes over when this one stops.
+    pub shared: bool,
     /// How long connections may go on after a stop was asked for.
     pub drain: Duration,
 }
 
-/// Serves `router` until `shutdown` is asked, then lets open connections finish for at most `options.drain`. Requests
-/// carry the peer's address as `ConnectInfo<SocketAddr>`.
-pub async fn serve(listener: TcpListener, router: Router, options: Options, mut shutdown: Shutdown) {
+/// Serves `service`, such as a router, until `shutdown` is asked, then lets open connections finish for at most
+/// `options.drain`. Requests carry the peer's address as `ConnectInfo<SocketAddr>`; the stream of an upgraded one is a
+/// [`Stream`].
+pub async fn serve<S>(listener: TcpListener, service: S, options: Options, mut shutdown: Shutdown)
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     let permits_max = u32::try_from(options.connections_max).unwrap_or(u32::MAX);
     let permits = Arc::new(Semaphore::new(
         usize::try_from(permits_max).unwrap_or(Semaphore::MAX_PERMITS),
@@ -57,7 +74,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: Options, mut 
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((tcp, peer)) => admit(tcp, peer, &permits, &router, &options, &shutdown),
+            Ok((tcp, peer)) => admit(tcp, peer, &permits, &service, &options, &shutdown),
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 tracing::error!(%error, "accept failed");
@@ -65,7 +82,9 @@ pub async fn serve(listener: TcpListener, router: Router, options: Options, mut 
             }
         }
     }
-    drop(listener);
+    let (permits_left, options_left) = (&permits, &options);
+    let last = move |tcp, peer| admit(tcp, peer, permits_left, &service, options_left, &shutdown);
+    door::close(listener, options.shared, last).await;
     // Every connection holds one permit until its stream is dropped, so all permits back means all are gone.
     let drained = tokio::time::timeout(options.drain, permits.acquire_many(permits_max)).await;
     if drained.is_err() {
@@ -81,14 +100,17 @@ fn is_about_one_connection(error: &std::io::Error) -> bool {
     [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
 }
 
-fn admit(
+fn admit<S>(
     tcp: TcpStream,
     peer: SocketAddr,
     permits: &Arc<Semaphore>,
-    router: &Router,
+    service: &S,
     options: &Options,
     shutdown: &Shutdown,
-) {
+) where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
         metrics::inc(Counter::ConnectionsRefusedTotal);
         refuse::refuse(tcp, options.tls.is_some());
@@ -99,10 +121,10 @@ fn admit(
     if tcp.set_nodelay(true).is_err() {
         return;
     }
-    let (router, tls, shutdown) = (router.clone(), options.tls.clone(), shutdown.clone());
+    let (service, tls, shutdown) = (service.clone(), options.tls.clone(), shutdown.clone());
     tokio::spawn(async move {
         if let Some(stream) = secure(tcp, tls, permit).await {
-            connection(stream, peer, router, shutdown).await;
+            connection(stream, peer, service, shutdown).await;
         }
     });
 }
@@ -120,12 +142,19 @@ async fn secure(tcp: TcpStream, tls: Option<TlsAcceptor>, permit: OwnedSemaphore
     }
 }
 
-async fn connection(stream: Stream, peer: SocketAddr, router: Router, mut shutdown: Shutdown) {
-    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+async fn connection<S>(stream: Stream, peer: SocketAddr, service: S, mut shutdown: Shutdown)
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    let has_asked = Arc::new(AtomicBool::new(false));
+    let asking = Arc::clone(&has_asked);
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        asking.store(true, Ordering::Relaxed);
         let asks_first = request.headers().contains_key(http::header::EXPECT);
         let mut request = request.map(|body| body::drained(body, asks_first));
         request.extensions_mut().insert(ConnectInfo(peer));
-        router.clone().oneshot(request)
+        service.clone().oneshot(request)
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -137,13 +166,29 @@ async fn connection(stream: Stream, peer: SocketAddr, router: Router, mut shutdo
     let mut connection = Box::pin(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = shutdown.asked() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+        () = shutdown.asked() => stop(connection, &has_asked).await,
     };
     if let Err(error) = ended {
         // Clients vanish all day long; only a person who looks for one connection wants to read it.
         tracing::debug!(%peer, %error, "connection ended");
     }
+}
+
+/// Lets a connection end with what is on its way. hyper would close one without a request at once, in the face of a client whose
+/// request is just coming.
+async fn stop<S>(
+    mut connection: Pin<Box<UpgradeableConnection<TokioIo<Stream>, S>>>,
+    has_asked: &AtomicBool,
+) -> hyper::Result<()>
+where
+    S: HttpService<Incoming, ResBody = Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if !has_asked.load(Ordering::Relaxed)
+        && let Ok(ended) = tokio::time::timeout(FIRST_REQUEST_GRACE, connection.as_mut()).await
+    {
+        return ended;
+    }
+    connection.as_mut().graceful_shutdown();
+    connection.await
 }

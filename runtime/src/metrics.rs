@@ -3,10 +3,14 @@
 //! Names follow `homeroom_<area>_<noun>_<unit>[_total]` with base units; labels are fixed here, value by value. A
 //! metric is a line in one of the three tables below. Until [`install`] has run, recording does nothing.
 
+mod server;
+
 use std::sync::OnceLock;
 
 use metrics::{Label, Level, Metadata};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+pub use server::Server;
 
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $metric:literal $({ $label:literal = $value:literal })? $help:literal;)* }) => {
@@ -64,6 +68,12 @@ table!(
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
+        GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
+        GamePassedOnTunnelledTotal = "homeroom_game_passed_on_total" { "how" = "tunnelled" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
+        GameClaimsDelayedTotal = "homeroom_game_claims_delayed_total" "Times a game was not taken over yet because a server with a lease could not be asked.";
+        GameStandstillsTotal = "homeroom_game_standstills_total" "Times this server ran nothing for more than a second and had to look whether its games are still its own.";
+        GameLeasesRenewedTotal = "homeroom_game_leases_renewed_total" "Times this server renewed its lease among the others.";
+        GameLeasesFailedTotal = "homeroom_game_leases_failed_total" "Times this server could not renew its lease.";
         GameJournalBehindTotal = "homeroom_game_journal_behind_total" "Times a game went on before its journal was saved.";
         GameResultsSavedTotal = "homeroom_game_results_saved_total" "Results that the API has saved.";
         GameResultSavesFailedTotal = "homeroom_game_result_saves_failed_total" "Attempts to save a result that failed and were repeated.";
@@ -76,6 +86,26 @@ table!(
         ImportsTotal = "homeroom_api_imports_total" "Files imported.";
         ImportsRefusedTotal = "homeroom_api_imports_refused_total" "Files that could not be imported at all.";
         ResultsSavedTotal = "homeroom_api_results_saved_total" "Results of games saved.";
+        ProxyGameRequestsTotal = "homeroom_proxy_requests_total" { "route" = "game" } "Requests to the proxy, by route.";
+        ProxySocketRequestsTotal = "homeroom_proxy_requests_total" { "route" = "socket" } "Requests to the proxy, by route.";
+        ProxyStoreRequestsTotal = "homeroom_proxy_requests_total" { "route" = "store" } "Requests to the proxy, by route.";
+        ProxyPageRequestsTotal = "homeroom_proxy_requests_total" { "route" = "page" } "Requests to the proxy, by route.";
+        ProxyKeysMissingTotal = "homeroom_proxy_keys_refused_total" { "reason" = "missing" } "Requests refused for want of a game's key, by what was wrong with it.";
+        ProxyKeysEmptyTotal = "homeroom_proxy_keys_refused_total" { "reason" = "empty" } "Requests refused for want of a game's key, by what was wrong with it.";
+        ProxyKeysRepeatedTotal = "homeroom_proxy_keys_refused_total" { "reason" = "repeated" } "Requests refused for want of a game's key, by what was wrong with it.";
+        ProxyKeysMalformedTotal = "homeroom_proxy_keys_refused_total" { "reason" = "malformed" } "Requests refused for want of a game's key, by what was wrong with it.";
+        ProxyRefusedTotal = "homeroom_proxy_requests_refused_total" "Requests that the proxy refused for their form or size.";
+        ProxyNoServerTotal = "homeroom_proxy_requests_failed_total" { "reason" = "no_server" } "Requests without an answer of a server, by reason.";
+        ProxyMovingTotal = "homeroom_proxy_requests_failed_total" { "reason" = "moving" } "Requests without an answer of a server, by reason.";
+        ProxyBrokenTotal = "homeroom_proxy_requests_failed_total" { "reason" = "broken" } "Requests without an answer of a server, by reason.";
+        ProxyLateTotal = "homeroom_proxy_requests_failed_total" { "reason" = "late" } "Requests without an answer of a server, by reason.";
+        ProxyOwnersFollowedTotal = "homeroom_proxy_owners_followed_total" "Requests sent on because a game server named another one as the game's owner.";
+        ProxyServersPassedOverTotal = "homeroom_proxy_servers_passed_over_total" "Times a server could not be reached and another one was asked.";
+        ProxyRetriesTotal = "homeroom_proxy_retries_total" "Requests sent a second time after a server broke off.";
+        ProxyTunnelsClosedTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "closed" } "Tunnels that ended, by how.";
+        ProxyTunnelsBrokenTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "broken" } "Tunnels that ended, by how.";
+        ProxyTunnelsSilentTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "silent" } "Tunnels that ended, by how.";
+        ProxyTunnelsDrainedTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "drained" } "Tunnels that ended, by how.";
         ResultsRefusedTotal = "homeroom_api_results_refused_total" "Results refused because another one of the same game is stored.";
     }
 );
@@ -86,6 +116,15 @@ table!(
         Connections = "homeroom_http_connections" "Client connections open, WebSockets included.";
         Games = "homeroom_game_games" "Games held, those whose result is not saved yet included.";
         GameSockets = "homeroom_game_sockets" "Game sockets open.";
+        GameServersLeased = "homeroom_game_servers_leased" "Game servers with a lease, this one included; 0 for a server that is alone.";
+        RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
+        ProxyTunnels = "homeroom_proxy_tunnels" "WebSockets passed through.";
+        ProxyGameServers = "homeroom_proxy_game_servers" "Game servers that the proxy knows.";
+        ProxyGameServersReady = "homeroom_proxy_game_servers_ready" "Game servers that are ready.";
+        ProxyApis = "homeroom_proxy_apis" "APIs that the proxy knows.";
+        ProxyApisReady = "homeroom_proxy_apis_ready" "APIs that are ready.";
+        ProxyMembershipDigest = "homeroom_proxy_membership_digest" "A number that proxies share when they know the same game servers.";
+        ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
 );
@@ -95,6 +134,7 @@ table!(
     Histogram {
         RuntimeLagSeconds = "homeroom_runtime_lag_seconds" "How late the runtime ran a task that was due every second.";
         GameJournalAppendSeconds = "homeroom_game_journal_append_seconds" "Time for an append to a game journal to be answered.";
+        ProxyRequestSeconds = "homeroom_proxy_request_seconds" "Time from a request's head to its answer's head at the proxy, WebSocket handshakes included.";
         ApiRequestSeconds = "homeroom_api_request_seconds" "Time from a request's head to its answer's head in the API.";
     }
 );

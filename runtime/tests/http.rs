@@ -32,6 +32,7 @@ async fn start(router: Router, connections_max: usize, tls: Option<tokio_rustls:
     let (stop, shutdown) = Shutdown::channel();
     let options = Options {
         connections_max,
+        shared: false,
         tls,
         drain: SOON,
     };

@@ -134,6 +134,7 @@ fn bound_reason(error: &QuizError) -> String {
             format!("Answer {choice} has {chars} characters; 1 to {CHOICE_CHARS_MAX} are allowed.")
         }
         QuizError::NoCorrect { .. } => "No answer is marked as correct.".to_owned(),
+        QuizError::Nul { .. } => "It has a NUL character (U+0000) in it.".to_owned(),
         QuizError::TrueFalse { .. }
         | QuizError::Time { .. }
         | QuizError::Title { .. }

@@ -8,13 +8,15 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
 use sqlx::{Connection as _, Row as _, Sqlite, Transaction};
 
-use super::StoreError;
+use super::documents::{from_json, to_json};
+use super::{StoreError, StoreUpkeep};
 
 mod accounts;
 mod games;
@@ -75,6 +77,18 @@ impl SqliteStore {
     async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
         // IMMEDIATE takes the write lock first: a transaction that upgrades later fails at once when it is beaten to it.
         self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(database)
+    }
+}
+
+#[async_trait]
+impl StoreUpkeep for SqliteStore {
+    async fn answers(&self) -> Result<(), StoreError> {
+        // A file of this machine is not away.
+        Ok(())
+    }
+
+    async fn close(&self) {
+        Self::close(self).await;
     }
 }
 
@@ -149,12 +163,7 @@ fn get<'r, T: sqlx::Decode<'r, Sqlite> + sqlx::Type<Sqlite>>(
 
 /// A column of JSON.
 fn json<T: serde::de::DeserializeOwned>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
-    serde_json::from_str(get(row, column)?).map_err(|_| StoreError::Corrupt { column })
-}
-
-/// A value as JSON text. Our own documents have no map with other keys than strings, so this cannot fail.
-fn to_json<T: serde::Serialize>(value: &T, column: &'static str) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|_| StoreError::Corrupt { column })
+    from_json(get(row, column)?, column)
 }
 
 #[cfg(test)]

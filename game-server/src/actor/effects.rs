@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::pipeline::Delivery;
 use super::{Actor, shown_of};
-use crate::ambient;
 use crate::frames::{host, player};
 use crate::journal::Entry;
 use crate::outcome;
@@ -125,7 +124,7 @@ impl Actor {
     }
 
     fn show_over(&mut self, now: Instant) {
-        let ended_ms = ambient::unix_ms();
+        let ended_ms = self.around.ambient.unix_ms();
         self.over_ms = Some(ended_ms);
         let at = self.millis(now);
         self.record(at, Entry::Over { ended_ms });

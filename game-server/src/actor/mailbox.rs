@@ -1,13 +1,15 @@
 //! How sessions talk to a game: a bounded mailbox, tried and never waited for, and a glance at what the game shows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use protocol::host::HostCommand;
 use protocol::ids::{GameCode, GameId, PlayerId, TeacherId};
 use protocol::player::{Phase, PlayerCommand};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::journal::ClaimId;
+use crate::registry::Held;
 use crate::session::outbox::Outbox;
 
 /// Messages that may wait for a game: two from everybody in the largest room. At 2 µs each the last one waits 2 ms.
@@ -35,6 +37,8 @@ pub(crate) enum Message {
     },
     /// A seated socket is gone.
     Gone { socket: Arc<Outbox>, seat: Seat },
+    /// The server has a reason to doubt that the game is its own.
+    Doubt,
     /// The process stops: everybody goes elsewhere.
     Stop,
 }
@@ -79,6 +83,7 @@ struct Inner {
     shown: Arc<ShownCell>,
     game: GameId,
     code: GameCode,
+    claim: ClaimId,
     teacher: TeacherId,
     players_max: u32,
 }
@@ -88,12 +93,14 @@ impl GameHandle {
         mailbox: mpsc::Sender<Message>,
         shown: Arc<ShownCell>,
         facts: &crate::facts::Facts,
+        claim: ClaimId,
     ) -> Self {
         Self(Arc::new(Inner {
             mailbox,
             shown,
             game: facts.game,
             code: facts.code,
+            claim,
             teacher: facts.teacher,
             players_max: facts.players_max,
         }))
@@ -114,6 +121,11 @@ impl GameHandle {
         let _gone_too = self.0.mailbox.send(Message::Gone { socket, seat }).await;
     }
 
+    /// Wakes the game because there is a reason to doubt. One with a full mailbox is awake.
+    pub(crate) fn nudge(&self) {
+        let _awake_or_gone = self.0.mailbox.try_send(Message::Doubt);
+    }
+
     /// Tells the game that the process stops.
     pub(crate) async fn stop(&self) {
         // An error means that the game is gone already.
@@ -130,6 +142,14 @@ impl GameHandle {
 
     pub(crate) fn code(&self) -> GameCode {
         self.0.code
+    }
+
+    /// Under which claim this server has the game.
+    pub(crate) fn held(&self) -> Held {
+        Held {
+            claim: self.0.claim,
+            epoch: self.0.shown.epoch(),
+        }
     }
 
     pub(crate) fn teacher(&self) -> TeacherId {
@@ -150,21 +170,35 @@ pub(crate) struct Shown {
     pub(crate) locked: bool,
 }
 
-/// A [`Shown`] in one word, so that a reader never sees half of a change.
+/// A [`Shown`] in one word, so that a reader never sees half of a change; and the epoch, for other servers.
 #[derive(Debug)]
-pub(crate) struct ShownCell(AtomicU64);
+pub(crate) struct ShownCell {
+    word: AtomicU64,
+    epoch: AtomicU32,
+}
 
 impl ShownCell {
-    pub(crate) fn new(shown: Shown) -> Self {
-        Self(AtomicU64::new(pack(shown)))
+    pub(crate) fn new(shown: Shown, epoch: u32) -> Self {
+        Self {
+            word: AtomicU64::new(pack(shown)),
+            epoch: AtomicU32::new(epoch),
+        }
     }
 
     pub(crate) fn set(&self, shown: Shown) {
-        self.0.store(pack(shown), Ordering::Release);
+        self.word.store(pack(shown), Ordering::Release);
     }
 
     pub(crate) fn get(&self) -> Shown {
-        unpack(self.0.load(Ordering::Acquire))
+        unpack(self.word.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_epoch(&self, epoch: u32) {
+        self.epoch.store(epoch, Ordering::Release);
+    }
+
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::Acquire)
     }
 }
 
@@ -217,7 +251,7 @@ mod tests {
                     phase,
                     locked,
                 };
-                assert_eq!(ShownCell::new(shown).get(), shown);
+                assert_eq!(ShownCell::new(shown, 1).get(), shown);
             }
         }
     }

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::mailbox::{Shown, ShownCell};
 use super::seats::bye_moved;
+use crate::ambient::Ambient;
 use crate::frames::{mark_unsaved, player};
 use crate::journal::{LogError, LogFuture, Record, RecordNumber, Written};
 use crate::session::outbox::Outbox;
@@ -28,6 +29,8 @@ use writer::{Reply, Settled, Writer};
 
 /// Deliveries that may be held: 32 frames for everybody in the largest room. Past it nothing is held any longer.
 const HELD_MAX: usize = 16_384;
+/// How long a game that doubts tells nothing; then it tells and marks.
+const DOUBT_MAX: Duration = Duration::from_secs(1);
 
 /// Something on its way to clients.
 #[derive(Debug)]
@@ -68,8 +71,11 @@ pub(super) struct Pipeline {
     writer: Writer,
     shown: Arc<ShownCell>,
     patience: Duration,
+    ambient: Ambient,
     held: VecDeque<Held>,
     behind: bool,
+    /// Until when a game whose owner may be another one tells nothing; gone when its owner record was looked at.
+    doubt_until: Option<Instant>,
     unsaved_acks: BTreeMap<(PlayerId, QuestionIndex), RecordNumber>,
 }
 
@@ -87,13 +93,16 @@ impl Pipeline {
         torn: bool,
         shown: Arc<ShownCell>,
         patience: Duration,
+        ambient: Ambient,
     ) -> Self {
         Self {
             writer: Writer::new(ownership, last, torn, Instant::now()),
             shown,
             patience,
+            ambient,
             held: VecDeque::new(),
             behind: false,
+            doubt_until: None,
             unsaved_acks: BTreeMap::new(),
         }
     }
@@ -111,6 +120,19 @@ impl Pipeline {
     /// Whether this record and all before it are saved.
     pub(super) fn is_saved(&self, number: RecordNumber) -> bool {
         number <= self.writer.saved()
+    }
+
+    /// The same, and the game is certainly this server's.
+    pub(super) fn is_certain(&self, number: RecordNumber) -> bool {
+        self.doubt_until.is_none() && self.is_saved(number)
+    }
+
+    /// There is a reason to doubt that the game is this server's: the owner record is looked at before anything else, and nothing is
+    /// told until then, or for a second; `at_once` it is told and marked.
+    pub(super) fn doubt(&mut self, now: Instant, at_once: bool) {
+        self.writer.doubt(now, !at_once);
+        let until = if at_once { now } else { now + DOUBT_MAX };
+        self.doubt_until = Some(self.doubt_until.map_or(until, |before| before.min(until)));
     }
 
     /// Whether every record is saved.
@@ -146,7 +168,7 @@ impl Pipeline {
     /// Sends a delivery on its way: now, or when all records so far are saved.
     pub(super) fn emit(&mut self, delivery: Delivery, now: Instant) {
         let after = self.last();
-        if self.behind || self.is_saved(after) {
+        if self.behind || self.is_certain(after) {
             self.deliver(delivery, after);
         } else {
             self.held.push_back(Held {
@@ -169,7 +191,15 @@ impl Pipeline {
 
     /// Takes the answer of [`Pipeline::answered`].
     pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
-        match self.writer.settle(answer, now) {
+        let settled = self.writer.settle(answer, now);
+        self.shown.set_epoch(self.writer.epoch());
+        let is_resolved = self.doubt_until.is_some() && !self.writer.is_unsure();
+        if is_resolved {
+            self.doubt_until = None;
+        }
+        match settled {
+            // What is told is held back for want of certainty alone.
+            Settled::Failed if is_resolved => self.release(),
             Settled::Saved => self.release(),
             Settled::Failed => {
                 if self.behind {
@@ -191,10 +221,7 @@ impl Pipeline {
 
     /// Lets go of what has waited for too long.
     pub(super) fn check_patience(&mut self, now: Instant) -> Change {
-        let is_over = self
-            .held
-            .front()
-            .is_some_and(|held| held.since + self.patience <= now);
+        let is_over = self.patience_ends().is_some_and(|end| end <= now);
         if !is_over && self.held.len() <= HELD_MAX {
             return Change::default();
         }
@@ -211,8 +238,16 @@ impl Pipeline {
 
     /// When this wants to be looked at again.
     pub(super) fn next_wake(&self) -> Option<Instant> {
-        let patience = self.held.front().map(|held| held.since + self.patience);
-        [patience, self.writer.next_wake()].into_iter().flatten().min()
+        [self.patience_ends(), self.writer.next_wake()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// When what waits to be told has waited for too long.
+    fn patience_ends(&self) -> Option<Instant> {
+        let oldest = self.held.front()?;
+        Some(self.doubt_until.unwrap_or(oldest.since + self.patience))
     }
 
     /// Forgets what waits to be told. Who was to be sent away is sent to look for the game elsewhere.
@@ -220,7 +255,7 @@ impl Pipeline {
         self.unsaved_acks = BTreeMap::new();
         for held in std::mem::take(&mut self.held) {
             if let Delivery::Close { socket, .. } = held.delivery {
-                socket.close(Some(bye_moved()), close::MOVED);
+                socket.close(Some(bye_moved(&self.ambient)), close::MOVED);
             }
         }
     }
@@ -237,6 +272,9 @@ impl Pipeline {
 
     /// Delivers what is saved by now.
     fn release(&mut self) -> Change {
+        if self.doubt_until.is_some() {
+            return Change::default();
+        }
         let saved = self.writer.saved();
         while let Some(held) = self.held.pop_front_if(|held| held.after <= saved) {
             self.deliver(held.delivery, held.after);
@@ -257,7 +295,7 @@ impl Pipeline {
     }
 
     fn deliver(&mut self, delivery: Delivery, after: RecordNumber) {
-        let saved = self.is_saved(after);
+        let saved = self.is_certain(after);
         match delivery {
             Delivery::Frame { socket, frame } if saved => socket.push(frame),
             Delivery::Frame { socket, frame } => socket.push(mark_unsaved(&frame)),
@@ -276,3 +314,6 @@ impl Pipeline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

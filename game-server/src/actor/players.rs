@@ -99,10 +99,11 @@ impl Actor {
     fn welcome(&mut self, socket: &Arc<Outbox>, id: game_core::PlayerId) {
         // Longer than the game, so that a token never expires in a player's hand.
         let life = self.around.config.total + self.around.config.ended_linger;
+        let exp = self.around.ambient.expiry_s(life);
         let token = self
             .around
             .keys
-            .sign_player(self.facts.game, convert::player_to_wire(id), life);
+            .sign_player(self.facts.game, convert::player_to_wire(id), exp);
         let frame = match token {
             Ok(token) => player::welcome(&self.game, &self.facts, id, token, self.millis(Instant::now())),
             Err(error) => {

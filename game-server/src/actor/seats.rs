@@ -9,7 +9,7 @@ use protocol::close;
 use protocol::player::ByeReason;
 use tokio::time::Instant;
 
-use crate::ambient;
+use crate::ambient::Ambient;
 use crate::frames::player;
 use crate::session::outbox::Outbox;
 
@@ -19,8 +19,9 @@ pub(crate) const HOSTS_MAX: usize = 8;
 const MOVED_RETRY_MS_MAX: u32 = 300;
 
 /// The sockets of one game. Each player has at most one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seats {
+    ambient: Ambient,
     players: BTreeMap<PlayerId, Arc<Outbox>>,
     hosts: Vec<Arc<Outbox>>,
     screens: Vec<Arc<Outbox>>,
@@ -29,6 +30,17 @@ pub(crate) struct Seats {
 }
 
 impl Seats {
+    /// An empty room. `ambient` spreads those who are sent away over time.
+    pub(crate) fn new(ambient: Ambient) -> Self {
+        Self {
+            ambient,
+            players: BTreeMap::new(),
+            hosts: Vec::new(),
+            screens: Vec::new(),
+            graces: BTreeSet::new(),
+        }
+    }
+
     /// Seats a player and returns the socket it had before, if that is another one.
     pub(crate) fn seat_player(&mut self, id: PlayerId, socket: &Arc<Outbox>) -> Option<Arc<Outbox>> {
         self.forget_grace(id);
@@ -137,15 +149,16 @@ impl Seats {
 }
 
 /// `bye moved` with its jittered delay.
-pub(crate) fn bye_moved() -> Utf8Bytes {
-    player::bye(ByeReason::Moved, Some(ambient::jitter_ms(0, MOVED_RETRY_MS_MAX)))
+pub(crate) fn bye_moved(ambient: &Ambient) -> Utf8Bytes {
+    let retry_ms = ambient.jitter_ms(0, MOVED_RETRY_MS_MAX);
+    player::bye(ByeReason::Moved, Some(retry_ms))
 }
 
 impl Drop for Seats {
     /// Nobody waits in silence for a game whose actor is gone, for whatever reason.
     fn drop(&mut self) {
         for socket in self.take_all() {
-            socket.close(Some(bye_moved()), close::MOVED);
+            socket.close(Some(bye_moved(&self.ambient)), close::MOVED);
         }
     }
 }

@@ -83,10 +83,12 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
     let around = Surroundings {
         config: Arc::new(Config::default()),
         keys: Arc::new(testing::keys()),
-        results: ResultSaver::new(Arc::new(Taker)),
+        results: ResultSaver::new(Arc::new(Taker), Ambient::machine()),
+        ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
+        standing: None,
     };
-    let shown = Arc::new(ShownCell::new(shown_of(&restored.game)));
+    let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());
     Actor::new(restored, ownership, around, place, shown)
 }

@@ -1,7 +1,5 @@
 //! What frames may tell, and how much they may weigh.
 
-use std::time::Duration;
-
 use axum::extract::ws::Utf8Bytes;
 use game_core::{ChoiceSet, Command, Game, Phase, PlayerId, QuestionIndex, Settings};
 use proptest::prelude::*;
@@ -331,7 +329,7 @@ fn frames_keep_their_budgets() {
             .sign_player(
                 facts.game,
                 convert::player_to_wire(*id),
-                Duration::from_secs(6 * 60 * 60),
+                crate::ambient::unix_ms() / 1_000 + 6 * 60 * 60,
             )
             .unwrap();
         let welcome = player::welcome(&game, &facts, *id, token, 0).unwrap().len();

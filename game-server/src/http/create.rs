@@ -11,14 +11,14 @@ use game_core::{Game, Settings};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
 use protocol::claims::TeacherClaims;
-use protocol::ids::{GameId, QuizId};
+use protocol::ids::QuizId;
 use protocol::quiz::QuizDocument;
 use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
 
 use super::game_key::GameKey;
 use crate::actor::mailbox::GameHandle;
-use crate::ambient;
 use crate::backoffice::BackofficeError;
+use crate::cluster::{self, Free};
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
 use crate::opening::{self, Opened};
@@ -62,7 +62,7 @@ pub(super) async fn create(
     };
     let game = Game::new(quiz, rules);
     let facts = Facts {
-        game: GameId(uuid::Uuid::now_v7()),
+        game: shared.ambient.game(),
         code,
         teacher: teacher.sub,
         key,
@@ -70,7 +70,7 @@ pub(super) async fn create(
         quiz: Arc::new(granted.quiz),
         settings,
         players_max: game.settings().players_max,
-        created_ms: ambient::unix_ms(),
+        created_ms: shared.ambient.unix_ms(),
         epoch: FIRST_EPOCH,
     };
     // A large future, and one create in a hundred requests.
@@ -86,6 +86,13 @@ async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Re
         Begun::Full => return Err(Refusal::server_full()),
         Begun::Busy => return Err(Refusal::journal_unavailable()),
     };
+    if let Some(cluster) = &shared.cluster {
+        match cluster::is_free(cluster, code).await {
+            Free::Yes => {}
+            Free::No => return Err(code_taken()),
+            Free::Unknown => return Err(Refusal::journal_unavailable()),
+        }
+    }
     match opening::open_new(shared, opening, game, facts).await {
         Ok(Opened::New(handle)) => {
             tracing::info!(game = %id, %teacher, "game created");

@@ -2,6 +2,7 @@
 //! read in two ways is refused.
 
 use axum::extract::FromRequestParts;
+use http::Uri;
 use http::request::Parts;
 use protocol::ids::GameCode;
 
@@ -9,16 +10,19 @@ use crate::problem::Refusal;
 
 /// The code in `?g=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct GameKey(pub(super) GameCode);
+pub(crate) struct GameKey(pub(crate) GameCode);
 
 impl<S: Sync> FromRequestParts<S> for GameKey {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
-        parse(parts.uri.query().unwrap_or_default())
-            .map(Self)
-            .ok_or_else(Refusal::bad_game_key)
+        of(&parts.uri).map(Self).ok_or_else(Refusal::bad_game_key)
     }
+}
+
+/// The code in an address.
+pub(super) fn of(address: &Uri) -> Option<GameCode> {
+    parse(address.query().unwrap_or_default())
 }
 
 fn parse(query: &str) -> Option<GameCode> {

@@ -7,6 +7,7 @@
 mod call;
 mod config;
 mod flusher;
+mod leases;
 mod library;
 mod link;
 mod reply;

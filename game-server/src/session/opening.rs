@@ -34,7 +34,7 @@ impl Session {
                 () = sleep_until(give_up_at) => {
                     return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
                 }
-                _stopping_or_gone = stopping.changed() => return Err(moved()),
+                _stopping_or_gone = stopping.changed() => return Err(self.moved()),
             };
             let text = match self.judge(read, None) {
                 Incoming::Text(text) => text,
@@ -42,10 +42,10 @@ impl Session {
                 Incoming::End(closing) => return Err(closing),
             };
             let Some(game) = game else {
-                return Err(stranger());
+                return Err(self.stranger());
             };
             let want = match self.want(&text, game) {
-                Err(_) | Ok(Want::Join { .. }) if self.wary => return Err(stranger()),
+                Err(_) | Ok(Want::Join { .. }) if self.wary => return Err(self.stranger()),
                 want => want?,
             };
             if let Some(seat) = self.ask(game, want).await? {
@@ -67,9 +67,7 @@ impl Session {
             Some(First::Join { name }) if self.server.admission.has_room_for_player() => {
                 Ok(Want::Join { name })
             }
-            Some(First::Join { .. }) => {
-                Err(Closing::error_with_retry(ErrorCode::ServerFull, close::TOO_MANY))
-            }
+            Some(First::Join { .. }) => Err(self.spare(ErrorCode::ServerFull)),
             Some(First::Resume { token }) => {
                 let player = keys.player(&token, game.game()).map_err(|_invalid| bad_token())?;
                 Ok(Want::Resume { player })
@@ -98,21 +96,21 @@ impl Session {
             reply,
         }) {
             // A game that died with the question in its mailbox has moved, as far as a client can tell.
-            Ok(()) => answer.await.map_err(|_gone| moved()),
+            Ok(()) => answer.await.map_err(|_gone| self.moved()),
             Err(SendError::Busy) => {
                 self.busy(None);
                 Ok(None)
             }
-            Err(SendError::Stopped) => Err(moved()),
+            Err(SendError::Stopped) => Err(self.moved()),
         }
     }
-}
 
-/// To whoever brings no token of this game from a network that tried too many wrong codes.
-fn stranger() -> Closing {
-    Closing::error_with_retry(ErrorCode::TooMany, close::TOO_MANY)
-}
+    /// To whoever brings no token of this game from a network that tried too many wrong codes.
+    fn stranger(&self) -> Closing {
+        self.spare(ErrorCode::TooMany)
+    }
 
-fn moved() -> Closing {
-    Closing::frame(bye_moved(), close::MOVED)
+    fn moved(&self) -> Closing {
+        Closing::frame(bye_moved(&self.server.ambient), close::MOVED)
+    }
 }

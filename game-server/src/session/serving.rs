@@ -154,11 +154,8 @@ impl Session {
 
     fn ticket(&self, game: &GameHandle) {
         // As long as the game, so that a projector can be reloaded.
-        match self
-            .server
-            .keys
-            .sign_screen(game.game(), self.server.config.total)
-        {
+        let exp = self.server.ambient.expiry_s(self.server.config.total);
+        match self.server.keys.sign_screen(game.game(), exp) {
             Ok(ticket) => self.outbox.push(host::ticket(ticket)),
             Err(error) => {
                 tracing::error!(

@@ -74,7 +74,7 @@ impl Session {
         }
         // Pongs as well: nobody asks for more than one in 15 s, and reading a flood of them is work.
         if !self.pace.take(now) {
-            return Incoming::End(Closing::error_with_retry(ErrorCode::TooMany, close::TOO_MANY));
+            return Incoming::End(self.spare(ErrorCode::TooMany));
         }
         match message {
             Message::Text(text) if text.len() > frame_bytes_max(seat) => self.too_large(),
@@ -89,7 +89,7 @@ impl Session {
 
     fn too_large(&mut self) -> Incoming {
         if self.too_large >= TOO_LARGE_MAX {
-            return Incoming::End(Closing::error_with_retry(ErrorCode::TooLarge, close::TOO_MANY));
+            return Incoming::End(self.spare(ErrorCode::TooLarge));
         }
         self.too_large += 1;
         self.refuse(ErrorCode::TooLarge);

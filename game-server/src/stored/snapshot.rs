@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoredError, gzip};
 
-/// Version written.
-const VERSION: u8 = 1;
+/// Version of what is written, and the newest that is read.
+pub(crate) const VERSION: u8 = 1;
 
 /// Everything about a game that changes and outlives its server.
 #[derive(Debug, Clone, PartialEq, Eq)]

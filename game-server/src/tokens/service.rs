@@ -7,7 +7,7 @@ use protocol::claims::{AUDIENCE_SERVICE, ISSUER, SERVICE_TOKEN_S, ServiceClaims}
 use runtime::secret::Secret;
 
 use super::{KeysError, TokenError};
-use crate::ambient;
+use crate::ambient::Ambient;
 
 /// Signs service tokens in the name of one server.
 pub(crate) struct ServiceSigner {
@@ -31,7 +31,7 @@ impl ServiceSigner {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_SERVICE.to_owned(),
             sub: self.name.clone(),
-            exp: ambient::expiry_s(Duration::from_secs(SERVICE_TOKEN_S)),
+            exp: Ambient::machine().expiry_s(Duration::from_secs(SERVICE_TOKEN_S)),
         };
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.key)
             .map_err(|error| TokenError(Some(error)))

@@ -7,6 +7,11 @@
 
 mod client;
 mod processes;
+mod redis;
+#[expect(dead_code, reason = "the tests of the log do more to a Redis than these")]
+#[path = "../../../game-server/tests/redis/server.rs"]
+mod redis_server;
+mod several;
 
 use serde_json::{Value, json};
 

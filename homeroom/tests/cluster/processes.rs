@@ -96,6 +96,7 @@ impl Cluster {
             ("service", "0123456789abcdef0123456789abcdef"),
             ("other-service", "fedcba9876543210fedcba9876543210"),
             ("resume", "a secret of the tests, 32 bytes or more"),
+            ("peers", "another secret of the tests, 32 bytes or more"),
         ] {
             std::fs::write(folder.path().join(name), secret).unwrap();
         }
@@ -120,7 +121,7 @@ impl Cluster {
                 "--log-format=json",
             ],
         );
-        let admin = address(&process.said("admin listener").await, "bound");
+        let admin = process.bound("admin listener").await;
         let listening = process.said("listening").await;
         Api {
             public: address(&listening, "bound"),
@@ -136,27 +137,45 @@ impl Cluster {
     }
 
     pub(crate) async fn game_with_secret(&self, name: &str, api: &Http, secret: &str) -> Game {
-        let process = self.start(
-            "game-server",
+        Game::of(self.start_game(name, api, &[&format!("--service-token-file={secret}")])).await
+    }
+
+    /// Starts a game server whose games are kept in the Redis at `url`. It may have to wait for that one.
+    pub(crate) fn start_game_on(&self, name: &str, api: &Http, url: &str) -> Process {
+        self.start_game(
             name,
-            &[
-                "--listen=127.0.0.1:0",
-                "--admin-listen=127.0.0.1:0",
-                &format!("--name={name}"),
-                &format!("--api-internal=http://{}", api.0),
-                &format!("--service-token-file={secret}"),
-                "--jwks-file=jwks.json",
-                "--resume-secret-file=resume",
-                "--log-format=json",
-            ],
+            api,
+            &["--service-token-file=service", &format!("--redis={url}")],
+        )
+    }
+
+    /// Starts a game server that shares the Redis at `url`, and its games, with others.
+    pub(crate) async fn member(&self, name: &str, api: &Http, url: &str) -> Game {
+        let redis = format!("--redis={url}");
+        let flags = [
+            "--service-token-file=service",
+            &redis,
+            "--peer-listen=127.0.0.1:0",
+            "--peer-secret-file=peers",
+        ];
+        Game::of(self.start_game(name, api, &flags)).await
+    }
+
+    fn start_game(&self, name: &str, api: &Http, more: &[&str]) -> Process {
+        let (name_flag, api_flag) = (
+            format!("--name={name}"),
+            format!("--api-internal=http://{}", api.0),
         );
-        let admin = address(&process.said("admin listener").await, "bound");
-        let public = address(&process.said("listening").await, "bound");
-        Game {
-            process,
-            public,
-            admin,
-        }
+        let own = [
+            "--listen=127.0.0.1:0",
+            "--admin-listen=127.0.0.1:0",
+            &name_flag,
+            &api_flag,
+            "--jwks-file=jwks.json",
+            "--resume-secret-file=resume",
+            "--log-format=json",
+        ];
+        self.start("game-server", name, &[&own, more].concat())
     }
 
     fn start(&self, binary: &str, name: &str, arguments: &[&str]) -> Process {
@@ -178,6 +197,15 @@ impl Cluster {
 }
 
 impl Game {
+    /// A game server that has come up.
+    pub(crate) async fn of(process: Process) -> Self {
+        Self {
+            admin: process.bound("admin listener").await,
+            public: process.bound("listening").await,
+            process,
+        }
+    }
+
     /// Waits until a metric fits.
     pub(crate) async fn until_metric(&self, name: &str, fits: fn(u64) -> bool) {
         until(name, async || {
@@ -218,10 +246,36 @@ impl Process {
         until(message, found).await
     }
 
+    /// Waits until the process has logged the address of this listener.
+    pub(crate) async fn bound(&self, listener: &str) -> Http {
+        address(&self.said(listener).await, "bound")
+    }
+
     /// SIGTERM.
     pub(crate) fn ask_to_stop(&self) {
+        self.signal("-TERM");
+    }
+
+    /// SIGSTOP: its connections stay, and nothing is answered.
+    pub(crate) async fn freeze(&self) {
+        self.signal("-STOP");
+        let stat = format!("/proc/{}/stat", self.child.lock().unwrap().id());
+        until("a standstill", async || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            let (_, state) = stat.rsplit_once(") ").unwrap();
+            state.starts_with('T').then_some(())
+        })
+        .await;
+    }
+
+    /// SIGCONT.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
         let pid = self.child.lock().unwrap().id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
         assert!(sent.success());
     }
 
@@ -244,6 +298,16 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+            #[expect(
+                clippy::print_stderr,
+                reason = "the folder goes with the test, and only these lines say why"
+            )]
+            {
+                eprintln!("{}:\n{log}", self.log.display());
+            }
+        }
         // Both fail when it has ended already.
         if let Ok(child) = self.child.get_mut() {
             let _killed = child.kill();

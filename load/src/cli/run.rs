@@ -1,8 +1,10 @@
 //! `load run`: carries out a scenario between a verdict's watch and a record.
 
+use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::Failure;
@@ -10,11 +12,12 @@ use super::topology::TopologyArgs;
 use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets};
 use crate::measure::FaultKind;
 use crate::plan::{Pace, Plan, QUESTIONS, Segment};
-use crate::report::{Console, Judgement, Record};
+use crate::report::{Console, Judgement, Record, store};
 use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect};
-use crate::stack::Stack;
+use crate::stack::{Pauses, REDIS, Stack};
+use crate::sys::redis::Redis;
 use crate::sys::{clock, limits};
-use crate::verdict::monitor::Processes;
+use crate::verdict::monitor::{Process, Processes};
 use crate::verdict::{Monitor, Word};
 
 /// Players of a room: what one game holds.
@@ -56,6 +59,10 @@ pub(super) struct Common {
     /// The API, with --servers.
     #[arg(long, value_name = "URL", requires = "servers")]
     api: Option<Target>,
+    /// The Redis of these servers, as redis://HOST:PORT, whose bytes and commands are sampled; of several segments one is
+    /// told.
+    #[arg(long, value_name = "URL", conflicts_with = "up")]
+    redis: Option<String>,
     /// Before the paths of the game servers.
     #[arg(long, value_name = "PATH", default_value = GAME_PREFIX)]
     game_prefix: String,
@@ -166,7 +173,7 @@ pub(super) struct KillArgs {
     /// Kills. [default: 50, with --short 5]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(kill::KILLS_MAX)))]
     kills: Option<u32>,
-    /// Classes of 30 that play at the same time. [default: 8, with --short 4]
+    /// Classes of 30 that play at the same time. [default: 64, with --short 16]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=300))]
     classes: Option<u32>,
     /// Fewer kills and classes.
@@ -176,8 +183,13 @@ pub(super) struct KillArgs {
 
 impl KillArgs {
     fn timing(&self) -> kill::Timing {
-        let (kills, classes) = if self.short { (5, 4) } else { (50, 8) };
-        kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes))
+        let (kills, classes) = if self.short { (5, 16) } else { (50, 64) };
+        let timing = kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes));
+        kill::Timing {
+            // Otherwise most of so few kills would meet lobbies.
+            spread_ms: if self.short { 6_000 } else { timing.spread_ms },
+            ..timing
+        }
     }
 }
 
@@ -206,6 +218,15 @@ impl Scenario {
         Plan {
             segment: self.common().segment,
             ..plan
+        }
+    }
+
+    /// Between a process's end and its next start, when nobody says.
+    const fn pauses(&self) -> Pauses {
+        match self {
+            // Its kills are nobody's fault, and what they cost games is no matter of a supervisor's patience.
+            Self::Kill(_) => Pauses::always(200),
+            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => Pauses::CLUSTER,
         }
     }
 
@@ -246,6 +267,40 @@ impl Common {
         };
         Some(targets.with_prefixes(&self.game_prefix, &self.store_prefix))
     }
+
+    /// What is sampled beside the generator, and whether a store is among it.
+    fn sampled(&self, stack: Option<&Stack>) -> Result<(Processes, bool), Failure> {
+        if let Some(stack) = stack {
+            return Ok((stack.processes(), !stack.stores().is_empty()));
+        }
+        let Some(url) = &self.redis else {
+            return Ok((Arc::new(Vec::new), false));
+        };
+        let redis =
+            redis_at(url).map_err(|why| Failure::configuration(why.context(format!("--redis {url}"))))?;
+        let sampled = move || {
+            vec![Process {
+                name: REDIS.to_owned(),
+                pid: None,
+                figures: redis.figures().unwrap_or_default(),
+            }]
+        };
+        Ok((Arc::new(sampled), true))
+    }
+}
+
+/// The Redis at a URL, which must tell its figures.
+fn redis_at(url: &str) -> anyhow::Result<Redis> {
+    let place = url
+        .strip_prefix("redis://")
+        .context("it must begin with redis://")?;
+    let mut addresses = place
+        .trim_end_matches('/')
+        .to_socket_addrs()
+        .context("it must be HOST:PORT")?;
+    let redis = Redis::at(addresses.next().context("nobody has that name")?);
+    redis.figures().context("it does not tell its figures")?;
+    Ok(redis)
 }
 
 /// Runs a scenario; whether it passed.
@@ -259,7 +314,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
 
     let begun = clock::unix_ms();
     let mut stack = match common.up {
-        true => Some(common.topology.start(None)?),
+        true => Some(common.topology.start(None, scenario.pauses())?),
         false => None,
     };
     let Some(targets) = common.targets(stack.as_ref()) else {
@@ -268,8 +323,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         )));
     };
     let server = stack.as_ref().and_then(|stack| stack.services().last()?.pid());
-    let nobody: Processes = Arc::new(Vec::new);
-    let processes = stack.as_ref().map_or(nobody, Stack::processes);
+    let (processes, has_store) = common.sampled(stack.as_ref())?;
     let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
     let played = match scenario {
         Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console),
@@ -278,7 +332,13 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
             idle::run(&targets, &plan, pid, idle::Timing::FULL, console)
         }
-        Scenario::Ramp(args) => ramp::run(&targets, &args.admin, &plan, &args.stages(), console),
+        Scenario::Ramp(args) => {
+            let admins = match (stack.as_ref(), args.admin.is_empty()) {
+                (Some(stack), true) => stack.admins_behind_proxies(),
+                (Some(_), false) | (None, _) => &args.admin,
+            };
+            ramp::run(&targets, admins, &plan, &args.stages(), console)
+        }
         Scenario::Reconnect(_) => reconnect::run(&targets, &plan, reconnect::Timing::FULL, console),
         Scenario::Kill(args) => {
             let victims = stack.as_mut();
@@ -286,10 +346,13 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
             kill::run(&targets, &plan, args.timing(), victims, console)
         }
     };
-    let outcome = match played {
+    let mut outcome = match played {
         Ok(outcome) => outcome,
         Err(error) => return give_up(error, console),
     };
+    if has_store {
+        store::judge(&mut outcome.measured, &plan);
+    }
     let (machine, resources) = monitor.finish();
     let restarts = stack.as_ref().map_or(0, Stack::unexpected_restarts);
     let table = outcome.table.clone();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::stack::{Stack, StackError, Topology};
+use crate::stack::{Pauses, Stack, StackError, Store, Topology};
 
 /// Servers to start.
 #[derive(Debug, Args)]
@@ -16,62 +16,81 @@ pub(super) struct TopologyArgs {
     /// APIs beside them, 1 to 8. [default: 1]
     #[arg(long, value_name = "N", requires = "games")]
     apis: Option<u32>,
-    /// Where games are kept: embedded.
-    #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = store)]
-    store: Store,
-    /// Proxies before the game servers; there are none yet.
-    #[arg(long, value_name = "N", value_parser = no_proxies)]
-    proxies: Option<u32>,
+    /// Where games are kept: embedded, or redis with --games, which starts the redis-server that is installed.
+    #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = kind)]
+    store: Kind,
+    /// What has ended is started again after so many milliseconds, each time. [default: 200 at first, twice as long each
+    /// time up to 6,000, forgiven after 12 s of life; kill: 200]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
+    restart_after: Option<u64>,
+    /// Proxies before them, up to 8; a class goes to one of them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    proxies: u32,
     /// Binary of the server in one process, `homeroom`. [default: beside this program]
     #[arg(long, value_name = "PATH", conflicts_with = "games")]
     bin: Option<PathBuf>,
-    /// Directory with the binaries of separate processes, `game-server` and `api`. [default: this program's]
+    /// Directory with the binaries of separate processes, `game-server`, `api` and `ingress-proxy`. [default: this program's]
     #[arg(long, value_name = "DIR", conflicts_with = "bin")]
     bin_dir: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Store;
+/// Where games are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Embedded,
+    Redis,
+}
 
-fn store(text: &str) -> Result<Store, String> {
+fn kind(text: &str) -> Result<Kind, String> {
     match text {
-        "embedded" => Ok(Store),
+        "embedded" => Ok(Kind::Embedded),
+        "redis" => Ok(Kind::Redis),
         other => Err(format!(
-            "there is no store `{other}` to start here; there is `embedded`, in the memory of each game server"
+            "there is no store `{other}` to start here; there are `embedded`, a file of `homeroom` or the memory of each game server, and \
+             `redis`"
         )),
     }
 }
 
-fn no_proxies(_: &str) -> Result<u32, String> {
-    Err("there is no proxy to start yet; game servers are addressed one by one, a class at one of them (--games N)".to_owned())
-}
-
 impl TopologyArgs {
-    /// Starts them: `games` game servers when nothing is said, one process when that is none.
-    pub(super) fn start(&self, games: Option<u32>) -> Result<Stack, Failure> {
+    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise.
+    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses) -> Result<Stack, Failure> {
         let Self {
-            store: Store,
-            proxies: _,
+            store,
+            proxies,
             bin,
             bin_dir,
             ..
         } = self;
+        let kept = match store {
+            Kind::Embedded => Store::Memory,
+            Kind::Redis => Store::redis(),
+        };
         let directory = bin_dir.clone().unwrap_or_else(Topology::default_directory);
         let topology = match self.games.or(games.filter(|_| bin.is_none())) {
-            Some(games) => Topology::separate(directory, games, self.apis.unwrap_or(1))
+            Some(games) => Topology::separate(directory, games, self.apis.unwrap_or(1), kept)
                 .map_err(Failure::configuration)?,
+            None if *store == Kind::Redis => {
+                return Err(Failure::configuration(anyhow::anyhow!(
+                    "--store redis goes with game servers as processes of their own (--games N); homeroom keeps its games in a file"
+                )));
+            }
             None => Topology::One {
                 binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
             },
         };
-        Ok(Stack::start(&topology)?)
+        let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
+        let pauses = self.restart_after.map_or(pauses, Pauses::always);
+        Ok(Stack::start(&topology, pauses)?)
     }
 }
 
 impl From<StackError> for Failure {
     fn from(error: StackError) -> Self {
         match error {
-            StackError::NoBinary { .. } => Self::configuration(error),
+            StackError::NoBinary { .. } | StackError::NoRedis { .. } | StackError::OldRedis { .. } => {
+                Self::configuration(error)
+            }
             StackError::Start(_) | StackError::Target(_) | StackError::NotUp { .. } => {
                 Self::unavailable(error)
             }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Failure;
 use super::topology::TopologyArgs;
 use crate::report::Console;
-use crate::stack::{Cause, Restart, Stack};
+use crate::stack::{Cause, Pauses, Restart, Stack};
 use crate::sys::{clock, signals};
 
 /// How often it is looked whether to stop and what was restarted, in milliseconds.
@@ -22,7 +22,7 @@ pub(super) struct UpArgs {
 
 /// Runs until a signal asks for the end.
 pub(super) fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> {
-    let stack = args.topology.start(Some(GAMES))?;
+    let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER)?;
     announce(&stack, console);
     let mut told = vec![0; stack.services().len()];
     while !signals::stop_requested() {
@@ -50,12 +50,16 @@ fn announce(stack: &Stack, console: &mut Console) {
         targets.iter().map(ToString::to_string).collect()
     };
     let (apis, games) = (addresses(stack.apis()), addresses(stack.games()));
+    let proxies = addresses(stack.proxies());
     let processes: Vec<_> = stack
         .services()
         .iter()
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
-    console.line(&json!({ "apis": apis, "games": games, "processes": processes }).to_string());
+    console.line(
+        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "proxies": proxies, "processes": processes })
+            .to_string(),
+    );
     for service in stack.services() {
         let pid = service
             .pid()

@@ -156,6 +156,12 @@ impl Host {
         self.stage == Stage::Ended
     }
 
+    /// Whether it is between its first question and its podium.
+    #[must_use]
+    pub const fn is_playing(&self) -> bool {
+        matches!(self.stage, Stage::Question(_) | Stage::Results(_))
+    }
+
     /// Whether the final places are shown, or were.
     #[must_use]
     pub fn is_over(&self) -> bool {

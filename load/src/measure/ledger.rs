@@ -32,6 +32,18 @@ pub enum Fate {
     },
 }
 
+impl Fate {
+    /// An ack came at `now`. The time of the ack that says saved is kept: what was not saved may be forgotten in a crash, and
+    /// be taken anew with the next copy.
+    pub fn ack(&mut self, now: Stamp, saved: bool) {
+        match self {
+            Self::Open => *self = Self::Acked { at: now, saved },
+            Self::Acked { at, saved: before } if saved && !*before => (*at, *before) = (now, true),
+            Self::Acked { .. } | Self::Refused { .. } => {}
+        }
+    }
+}
+
 /// An answer that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
@@ -90,11 +102,8 @@ impl Sent {
         };
         Kept {
             choice: self.choice,
-            shortest_us: if self.disturbed {
-                None
-            } else {
-                Some(self.sent_at.since(self.seen_at))
-            },
+            shortest_us: self.sent_at.since(self.seen_at),
+            is_disturbed: self.disturbed,
             longest_us,
             told_points: self.told_points,
             is_saved,
@@ -109,8 +118,9 @@ impl Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kept {
     choice: u8,
-    /// The server's time to answer is no shorter; none when its clock may have stood still.
-    shortest_us: Option<u64>,
+    /// The server's time to answer is no shorter, unless its clock may have stood still.
+    shortest_us: u64,
+    is_disturbed: bool,
     /// And no longer; none without an ack.
     longest_us: Option<u64>,
     told_points: Option<u32>,
@@ -148,7 +158,7 @@ pub struct Rule {
 }
 
 /// The comparison of the ledger with a saved result. Every figure but the first four must be 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Reckoning {
     /// Answers sent.
     pub sent: u64,
@@ -173,8 +183,13 @@ pub struct Reckoning {
     pub wrong_time: u64,
     /// Saved or told with other points than the rules give.
     pub wrong_score: u64,
+    /// The first answers that were saved wrong, in words.
+    #[serde(skip)]
+    pub examples: Vec<String>,
 }
 
+/// Answers that are described in words.
+const EXAMPLES_MAX: usize = 5;
 /// A server's time to answer is cut to whole milliseconds at both of its ends.
 const ROUNDING_US: u64 = 2_000;
 
@@ -293,10 +308,10 @@ impl Ledger {
                 // The first copy was saved and its ack lost; the second came when the question was gone.
                 Some(kept) if kept.is_refused && kept.was_sent_again => {
                     reckoning.refused_but_saved += 1;
-                    reckoning.compare(kept, answer, rule(answer.q));
+                    reckoning.compare((class, player), kept, answer, rule(answer.q));
                 }
                 Some(kept) if kept.is_refused => reckoning.phantom += 1,
-                Some(kept) => reckoning.compare(kept, answer, rule(answer.q)),
+                Some(kept) => reckoning.compare((class, player), kept, answer, rule(answer.q)),
             }
         }
         let acked = sent.iter().filter(|(_, kept)| kept.is_saved);
@@ -322,7 +337,7 @@ impl Ledger {
 
 impl Reckoning {
     /// Adds the figures of another class.
-    pub const fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.acked += other.acked;
         self.refused += other.refused;
@@ -334,11 +349,15 @@ impl Reckoning {
         self.wrong_choice += other.wrong_choice;
         self.wrong_time += other.wrong_time;
         self.wrong_score += other.wrong_score;
+        let room = EXAMPLES_MAX.saturating_sub(self.examples.len());
+        self.examples.extend(other.examples.iter().take(room).cloned());
     }
 
-    fn compare(&mut self, kept: &Kept, saved: &crate::wire::AnswerRow, rule: Rule) {
+    fn compare(&mut self, of: (u32, u32), kept: &Kept, saved: &crate::wire::AnswerRow, rule: Rule) {
+        let mut found = Vec::new();
         if saved.choices != [kept.choice] {
             self.wrong_choice += 1;
+            found.push(format!("choices {:?} saved for {}", saved.choices, kept.choice));
         }
         let correct = kept.choice == rule.correct;
         let expected = match rule.is_skipped {
@@ -350,19 +369,28 @@ impl Reckoning {
             || kept.told_points.is_some_and(|told| told != expected)
         {
             self.wrong_score += 1;
+            let (points, told) = (saved.points, kept.told_points);
+            found.push(format!("{points} points saved and {told:?} told for {expected}"));
         }
         // The question opened after the click and before this phone saw it; the answer arrived after it was sent and
         // before its ack came back.
         let elapsed_us = u64::from(saved.elapsed_ms) * 1_000;
-        let too_short = kept
-            .shortest_us
-            .is_some_and(|shortest_us| elapsed_us + ROUNDING_US < shortest_us);
-        let too_long = kept
-            .longest_us
-            .is_some_and(|longest_us| elapsed_us > longest_us + ROUNDING_US);
-        if too_short || too_long {
+        let longest_us = kept.longest_us.unwrap_or(u64::MAX - ROUNDING_US);
+        let too_short = !kept.is_disturbed && elapsed_us + ROUNDING_US < kept.shortest_us;
+        if too_short || elapsed_us > longest_us + ROUNDING_US {
             self.wrong_time += 1;
+            let (shortest, longest) = (kept.shortest_us / 1_000, longest_us / 1_000);
+            found.push(format!(
+                "{} ms saved for {shortest} to {longest} ms",
+                saved.elapsed_ms
+            ));
         }
+        let ((class, player), q) = (of, saved.q);
+        let (again, disturbed) = (kept.was_sent_again, kept.is_disturbed);
+        let room = EXAMPLES_MAX.saturating_sub(self.examples.len());
+        self.examples.extend(found.into_iter().take(room).map(|what| {
+            format!("{what}: class {class}, player {player}, question {q}, sent again: {again}, disturbed: {disturbed}")
+        }));
     }
 
     /// The figures that must be 0, with their names.

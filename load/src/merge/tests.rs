@@ -6,7 +6,7 @@ use proptest::sample::Index;
 use super::samples::{record, times};
 use super::*;
 use crate::measure::{FaultKind, Faults, Micros, PackedMicros};
-use crate::report::{Figure, Judgement, Sample};
+use crate::report::{Figure, Judgement, Sample, Window};
 
 /// What one segment saw; few names, so that segments share some.
 #[derive(Debug, Clone)]
@@ -16,6 +16,7 @@ struct Seen {
     points: Vec<(u64, u32)>,
     faults: Vec<u8>,
     used: Vec<(u8, u64, u64)>,
+    hold: (u64, u64),
     peak: f64,
 }
 
@@ -25,16 +26,18 @@ fn seen() -> impl Strategy<Value = Seen> {
     let points = prop::collection::vec((1u64..4, any::<u32>()), 0..4);
     let faults = prop::collection::vec(any::<u8>(), 0..40);
     let used = prop::collection::vec((0u8..2, 0u64..5, 0u64..1_000), 0..6);
-    (counts, us, points, faults, used, 0.0f64..1e6).prop_map(|(counts, us, points, faults, used, peak)| {
-        Seen {
+    let hold = (0u64..9, 0u64..9);
+    (counts, us, points, faults, used, hold, 0.0f64..1e6).prop_map(
+        |(counts, us, points, faults, used, hold, peak)| Seen {
             counts,
             us,
             points,
             faults,
             used,
+            hold,
             peak,
-        }
-    })
+        },
+    )
 }
 
 fn segment(number: u32, of: u32, seen: &Seen) -> Record {
@@ -65,6 +68,13 @@ fn segment(number: u32, of: u32, seen: &Seen) -> Record {
             .resources
             .enter(&format!("game-{process}"), second, sample);
     }
+    let (from_s, upto_s) = seen.hold;
+    let window = Window {
+        from_s,
+        upto_s,
+        classes: 4,
+    };
+    measured.windows.insert("hold".to_owned(), window);
     measured.peak("memory", seen.peak);
     record
 }

@@ -31,5 +31,17 @@ pub const HARNESS_MESSAGE_US_TARGET: f64 = 10.0;
 pub const FAN_OUT_MS_MAX: f64 = 500.0;
 /// Target of the same: what the published system reached with 30,000 players.
 pub const FAN_OUT_MS_TARGET: f64 = 13.0;
+/// Classes, and the bar for the bytes that the store receives of them in a second at a lesson's pace; fewer have their share.
+pub const STORE_CLASSES: u32 = 960;
+/// The bar.
+pub const STORE_BYTES_PER_S_MAX: f64 = 300_000.0;
+/// Players and questions of the class whose bytes to the store are judged, from its creation to its end.
+pub const STORE_CLASS_SIZE: u32 = 30;
+/// Its questions.
+pub const STORE_QUESTIONS: u16 = 3;
+/// Bar for them.
+pub const STORE_BYTES_PER_CLASS_MAX: f64 = 25_000.0;
+/// Target.
+pub const STORE_BYTES_PER_CLASS_TARGET: f64 = 15_000.0;
 /// From the loss of a socket to being back in play, p99, in milliseconds: the bar for a killed server.
 pub const BACK_MS_MAX: f64 = 2_000.0;

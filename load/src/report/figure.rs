@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::measured::Measured;
+use super::store::{self, StoreUse};
 use crate::measure::growth_exponent;
 use crate::sys::{count, real};
 
@@ -51,6 +52,13 @@ pub enum Figure {
         /// Name of the series.
         series: String,
     },
+    /// Bytes a second that the store of live games received in a phase.
+    StoreRate {
+        /// Name of the phase.
+        phase: String,
+    },
+    /// Bytes that it received for each game.
+    StorePerGame,
     /// How evenly a series is spread: its largest sum over the mean of its sums.
     Spread {
         /// Name of the series.
@@ -80,6 +88,11 @@ impl Figure {
                 let points: Vec<_> = points.map(|(&key, cell)| (real(key), cell.mean())).collect();
                 growth_exponent(&points)
             }
+            Self::StoreRate { phase } => {
+                let window = measured.windows.get(phase)?;
+                Some(StoreUse::of(&measured.resources, Some(*window))?.bytes_per_s())
+            }
+            Self::StorePerGame => store::bytes_per_game(measured),
             Self::Spread { series } => {
                 let sums = || measured.series.get(series).into_iter().flat_map(|s| s.values());
                 let total: u64 = sums().map(|cell| cell.sum).sum();

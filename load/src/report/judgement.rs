@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::check::{Check, CheckKind};
 use super::console::Console;
 use super::record::Record;
+use super::store;
 use super::table::Table;
 use crate::verdict::{Verdict, Word};
 
@@ -71,6 +72,9 @@ impl Judgement {
             record.scenario, plan.seed, plan.hash, plan.pace, hardware.cores, hardware.cpu, hardware.kernel
         ));
         console.line(&table.to_string());
+        for line in store::lines(&record.measured) {
+            console.line(&line);
+        }
         let is_plain = |check: &&Check| check.kind == CheckKind::Correctness && check.met;
         if record.is_whole() {
             let zeros = self.checks.iter().filter(is_plain).count();

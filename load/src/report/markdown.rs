@@ -5,6 +5,7 @@ use std::fmt;
 use super::check::{Check, CheckKind};
 use super::judgement::Judgement;
 use super::record::Record;
+use super::store;
 use super::table::Table;
 use crate::measure::Quantiles;
 use crate::sys::real;
@@ -56,6 +57,7 @@ impl fmt::Display for Report<'_> {
             write_times(f, record, base)?;
             write_counts(f, record, base)?;
             write_resources(f, record, base)?;
+            write_store(f, record)?;
             write_generators(f, record)?;
         }
         Ok(())
@@ -213,6 +215,14 @@ fn write_resources(f: &mut fmt::Formatter<'_>, record: &Record, base: Option<&Re
         table.row(row);
     }
     section(f, "Resources", &table)
+}
+
+fn write_store(f: &mut fmt::Formatter<'_>, record: &Record) -> fmt::Result {
+    let lines = store::lines(&record.measured);
+    for line in &lines {
+        writeln!(f, "* {line}")?;
+    }
+    if lines.is_empty() { Ok(()) } else { writeln!(f) }
 }
 
 fn write_generators(f: &mut fmt::Formatter<'_>, record: &Record) -> fmt::Result {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{Check, CheckKind};
 use super::figure::Figure;
 use super::resources::Resources;
+use super::store::Window;
 use crate::measure::{Faults, Micros, PackedMicros, Tally};
 
 /// Examples of faults kept, however many segments report some.
@@ -64,6 +65,9 @@ pub struct Measured {
     pub fault_examples: BTreeSet<String>,
     /// What processes used, second by second.
     pub resources: Resources,
+    /// When phases lasted, in every segment: what resources are read for.
+    #[serde(default)]
+    pub windows: BTreeMap<String, Window>,
     /// What is judged, by name.
     pub thresholds: BTreeMap<String, Threshold>,
 }
@@ -235,6 +239,9 @@ impl Measured {
         self.fault_examples.extend(other.fault_examples);
         self.shorten_examples();
         self.resources.merge(other.resources);
+        for (phase, theirs) in other.windows {
+            self.windows.entry(phase).or_insert(theirs).meet(theirs);
+        }
         Ok(())
     }
 

@@ -72,6 +72,24 @@ impl Resources {
         }
     }
 
+    /// How much a counter of a process has grown in the seconds from `from_s` to `upto_s`, and over how many seconds; one that
+    /// started anew began at 0. None without two samples of it.
+    #[must_use]
+    pub fn grown(&self, process: &str, counter: &str, from_s: u64, upto_s: u64) -> Option<(u64, u64)> {
+        if from_s > upto_s {
+            return None;
+        }
+        let samples = self.0.get(process)?.range(from_s..=upto_s);
+        let mut values = samples.filter_map(|(&second, sample)| Some((second, *sample.more.get(counter)?)));
+        let (first_s, mut before) = values.next()?;
+        let (mut last_s, mut grown) = (first_s, 0);
+        for (second, value) in values {
+            grown += value.checked_sub(before).unwrap_or(value);
+            (last_s, before) = (second, value);
+        }
+        (last_s > first_s).then_some((grown, last_s - first_s))
+    }
+
     /// One line of figures for every process.
     pub fn summaries(&self) -> impl Iterator<Item = (&str, Summary)> {
         self.0.iter().filter_map(|(process, seconds)| {

@@ -18,7 +18,7 @@ use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
 use crate::measure::{Micros, PhaseTimes, Quantiles, Reckoning};
 use crate::plan::{Habits, Pace, Plan};
-use crate::report::{Console, Outcome};
+use crate::report::{Console, Outcome, Window};
 use crate::sys::{clock, count, real};
 use crate::verdict::Own;
 
@@ -183,6 +183,7 @@ struct StageTimes {
     join_service: Micros,
     phase: PhaseTimes,
     spent: Spent,
+    window: Window,
 }
 
 /// Runs `stages` of `plan` against `targets`. Games by server are read from the metrics at `admins`; without any they are
@@ -234,6 +235,7 @@ pub fn run(
         not_joined: count(missing.count()),
         stages: all,
         spread,
+        fault_examples: [&stuck, &verdict.reckoning.examples, tally.faults.examples()].concat(),
         ledger: verdict.reckoning,
         without_report: verdict.without_report,
         without_podium,
@@ -246,7 +248,6 @@ pub fn run(
         too_late_to_send: tally.too_late_to_send,
         harness_us_per_join: real(joins.cpu_us) / real(joins.joined.max(1)),
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
-        fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut measured = judge::measured(plan, &figures, &times, &tally.faults);
     own::enter_joins(&mut measured, joins.joined, joins.cpu_us);
@@ -355,7 +356,7 @@ fn hold(
     let classes = stages.classes.get(number).copied().unwrap_or(0);
     let _climb = engine.world.tally.take_phase();
     let before = Spent::so_far(engine);
-    let begin = clock::now();
+    let (begin, begin_unix_ms) = (clock::now(), clock::unix_ms());
     let end = begin.plus_ms(stages.hold_ms);
     while clock::now() < end {
         let messages = engine.world.tally.messages;
@@ -370,6 +371,7 @@ fn hold(
         ));
     }
     let hold_us = clock::now().since(begin).max(1);
+    let window = Window::between(begin_unix_ms, clock::unix_ms(), classes);
     let now = Spent::so_far(engine);
     let (spent, grown) = (now.since(&before), now.since(start));
     let join = engine.world.tally.join.take_phase();
@@ -406,6 +408,7 @@ fn hold(
                 joined: grown.joined,
                 ..spent
             },
+            window,
         },
     ))
 }

@@ -215,6 +215,7 @@ fn measured(engine: &Engine, figures: &Figures) -> Measured {
         percent,
     };
     measured.count("players", figures.players);
+    measured.count("games", crate::sys::count(engine.world.plan.my_classes().count()));
     measured.count("joined", figures.joined);
     measured.count("sockets dropped", figures.dropped);
     measured.count("answers in flight at the drop", figures.in_flight);

@@ -249,7 +249,7 @@ impl School {
 }
 
 /// The ledger of all classes against their reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Verdict {
     /// Sums over all classes.
     pub(super) reckoning: Reckoning,

@@ -5,17 +5,27 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+
+use super::probe::Probe;
+use crate::sys::redis::Redis;
 
 /// Package and binary of the API.
 pub(super) const API: &str = "api";
 /// Package and binary of the game server.
 pub(super) const GAME: &str = "game-server";
+/// Package and binary of the proxy.
+pub(super) const PROXY: &str = "ingress-proxy";
+/// Name of the store among the processes.
+pub const REDIS: &str = "redis";
 /// Bytes of a secret: what the servers ask for.
 const SECRET_BYTES: u64 = 32;
 /// File of the secret between game servers and APIs.
 const SERVICE_TOKEN: &str = "service-token";
 /// File of the game servers' secret.
 const RESUME_SECRET: &str = "resume-secret";
+/// File of the secret that game servers show each other.
+const PEER_SECRET: &str = "peer-secret";
 /// File of the APIs' public keys.
 const JWKS: &str = "jwks.json";
 
@@ -30,8 +40,8 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Where clients reach it.
     pub listen: SocketAddr,
-    /// Where it is asked whether it lives.
-    pub admin: SocketAddr,
+    /// How it is asked whether it lives.
+    pub probe: Probe,
 }
 
 impl Program {
@@ -39,6 +49,23 @@ impl Program {
         let mut command = Command::new(&self.binary);
         command.args(&self.arguments);
         command
+    }
+
+    /// Its admin listener, if it has one.
+    pub(super) fn admin(&self) -> Option<SocketAddr> {
+        match &self.probe {
+            Probe::Http(address) => Some(*address),
+            Probe::Redis(_) => None,
+        }
+    }
+
+    /// Where clients reach it, as a URL.
+    pub(super) fn address(&self) -> String {
+        let scheme = match &self.probe {
+            Probe::Http(_) => "http",
+            Probe::Redis(_) => "redis",
+        };
+        format!("{scheme}://{}", self.listen)
     }
 }
 
@@ -68,7 +95,33 @@ fn program(
         binary,
         arguments,
         listen,
-        admin,
+        probe: Probe::Http(admin),
+    }
+}
+
+/// A Redis that keeps live games as docs/configuration.md asks for. Its working directory is its own.
+pub(super) fn redis(binary: &Path, directory: &Path, port: u16) -> Program {
+    let listen = local(port);
+    let settings = [
+        ("--port", port.to_string()),
+        ("--bind", listen.ip().to_string()),
+        ("--dir", text(directory)),
+        ("--appendonly", "yes".to_owned()),
+        ("--appendfsync", "everysec".to_owned()),
+        // Everything is in the file that is appended to.
+        ("--save", String::new()),
+        ("--maxmemory-policy", "noeviction".to_owned()),
+        ("--daemonize", "no".to_owned()),
+    ];
+    Program {
+        name: REDIS.to_owned(),
+        binary: binary.to_owned(),
+        arguments: settings
+            .into_iter()
+            .flat_map(|(flag, value)| [flag.to_owned(), value])
+            .collect(),
+        listen,
+        probe: Probe::Redis(Arc::new(Redis::at(listen))),
     }
 }
 
@@ -110,28 +163,67 @@ pub(super) fn api(
     )
 }
 
-/// A game server that asks the API whose port for game servers is `api`.
+/// A game server that asks the API whose port for game servers is `api`, and keeps its games at `store` or in memory.
 pub(super) fn game(
     binaries: &Path,
     directory: &Path,
     number: u32,
-    [listen, admin]: [u16; 2],
+    [listen, admin, peer]: [u16; 3],
     api: u16,
+    store: Option<&str>,
 ) -> Program {
     let name = format!("game-{number}");
-    let more = [
+    let mut more = vec![
         ("--name", name.clone()),
         ("--api-internal", format!("http://{}", local(api))),
         ("--service-token-file", text(&directory.join(SERVICE_TOKEN))),
         ("--jwks-file", text(&directory.join(JWKS))),
         ("--resume-secret-file", text(&directory.join(RESUME_SECRET))),
     ];
+    // With a store in common they know each other, and any of them takes over the games of one that is gone.
+    if let Some(url) = store {
+        more.extend([
+            ("--redis", url.to_owned()),
+            ("--peer-listen", local(peer).to_string()),
+            ("--peer-secret-file", text(&directory.join(PEER_SECRET))),
+        ]);
+    }
     program(name, binaries.join(GAME), listen, admin, &more, &[])
+}
+
+/// What a proxy stands before.
+#[derive(Debug, Default)]
+pub(super) struct Behind {
+    /// Game servers.
+    pub(super) games: Vec<Program>,
+    /// APIs.
+    pub(super) apis: Vec<Program>,
+}
+
+/// A proxy before others.
+pub(super) fn proxy(binaries: &Path, number: u32, [listen, admin]: [u16; 2], behind: &Behind) -> Program {
+    let servers = |programs: &[Program]| {
+        let probed = programs.iter().filter_map(|p| Some((p, p.admin()?.port())));
+        let one = |(p, probe): (&Program, u16)| format!("{}={}/{probe}", p.name, p.listen);
+        probed.map(one).collect::<Vec<_>>().join(",")
+    };
+    let more = [
+        ("--game", servers(&behind.games)),
+        ("--api", servers(&behind.apis)),
+    ];
+    program(
+        format!("proxy-{number}"),
+        binaries.join(PROXY),
+        listen,
+        admin,
+        &more,
+        &[],
+    )
 }
 
 /// Draws the secrets that the processes share.
 pub(super) fn write_secrets(directory: &Path) -> io::Result<()> {
-    for name in [SERVICE_TOKEN, RESUME_SECRET] {
+    for name in [SERVICE_TOKEN, RESUME_SECRET, PEER_SECRET] {
         let mut secret = String::new();
         let mut bytes = fs::File::open("/dev/urandom")?.take(SECRET_BYTES);
         let mut byte = [0u8; 1];

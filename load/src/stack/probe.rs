@@ -1,30 +1,51 @@
-//! A liveness probe as a cluster's: one GET with a short limit, well when the status says so.
+//! Probes as a cluster's, with a short limit: one GET, well when the status says so; a store is asked in its own words.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::FaultKind;
+use crate::sys::redis::Redis;
 
 /// An answer takes at most this time: as long as a probe's default in Kubernetes.
 const LIMIT: Duration = Duration::from_secs(1);
 /// Bytes of the answer that are looked at: the status line begins with them.
 const STATUS: &[u8] = b"HTTP/1.1 2";
 
-/// Whether `path` at `address` answers with success in time.
-pub(super) fn is_well(address: SocketAddr, path: &str) -> bool {
-    ask(address, path).unwrap_or(false)
+/// How a process is asked.
+#[derive(Debug, Clone)]
+pub enum Probe {
+    /// `/live` and `/ready` at its admin listener.
+    Http(SocketAddr),
+    /// `PING`.
+    Redis(Arc<Redis>),
 }
 
-/// Whether a probe of `path` counts as missed. One that could not be sent, for want of a port or descriptor of our own, says
-/// nothing about the server.
-pub(super) fn is_missed(address: SocketAddr, path: &str) -> bool {
-    match ask(address, path) {
-        Ok(well) => !well,
-        Err(why) => !matches!(
-            FaultKind::of_connect(&why),
-            FaultKind::NoPort | FaultKind::NoDescriptor
-        ),
+impl Probe {
+    /// Whether it takes work.
+    pub(super) fn is_ready(&self) -> bool {
+        let answer = match self {
+            Self::Http(admin) => ask(*admin, "/ready"),
+            Self::Redis(redis) => redis.is_ready(),
+        };
+        answer.unwrap_or(false)
+    }
+
+    /// Whether a liveness probe counts as missed. One that could not be sent, for want of a port or descriptor of our own, says
+    /// nothing about the server.
+    pub(super) fn is_missed(&self) -> bool {
+        let answer = match self {
+            Self::Http(admin) => ask(*admin, "/live"),
+            Self::Redis(redis) => redis.is_alive(),
+        };
+        match answer {
+            Ok(well) => !well,
+            Err(why) => !matches!(
+                FaultKind::of_connect(&why),
+                FaultKind::NoPort | FaultKind::NoDescriptor
+            ),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One process and who looks after it: a thread that probes it every second, kills it after three misses and starts it
 //! again whenever it has ended, with a growing pause. That is what a cluster does with a container.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
 
 use super::commands::Program;
-use super::probe;
+use super::probe::Probe;
 use crate::sys::clock::{self, Stamp};
 
 /// A process that lives is probed this often, in milliseconds.
@@ -21,18 +22,43 @@ const PROBE_EVERY_MS: u64 = 1_000;
 const MISSES_MAX: u32 = 3;
 /// Probes begin this long after a start, in milliseconds; a start that takes longer than the misses after it is no start.
 const FIRST_PROBE_MS: u64 = 3_000;
-/// Pause before a restart, in milliseconds; doubles up to the longest.
-const PAUSE_MS: u64 = 200;
-/// Longest pause before a restart, in milliseconds. Kubernetes goes to five minutes; a run has no such patience.
-const PAUSE_MS_MAX: u64 = 10_000;
-/// A process that has lived this long is forgiven its past, in milliseconds.
-const FORGIVEN_MS: u64 = 60_000;
 /// How often the process is looked at, in milliseconds.
 const LOOK_MS: u64 = 20;
 /// A process that was asked to stop is killed after this time, in milliseconds.
 const STOP_MS_MAX: u64 = 10_000;
 /// Restarts remembered: at the shortest pause an hour of them.
 const RESTARTS_MAX: usize = 10_000;
+
+/// Pauses before a process is started again, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pauses {
+    /// The first; each one after it is twice as long.
+    pub first_ms: u64,
+    /// The longest.
+    pub longest_ms: u64,
+    /// A process that has lived this long is forgiven its past.
+    pub forgiven_ms: u64,
+}
+
+impl Pauses {
+    /// As a cluster does it, fifty times as fast: Kubernetes begins at 10 s, goes to five minutes and forgives after ten,
+    /// for which a run has no patience.
+    pub const CLUSTER: Self = Self {
+        first_ms: 200,
+        longest_ms: 6_000,
+        forgiven_ms: 12_000,
+    };
+
+    /// The same pause each time, for who kills processes that did nothing wrong.
+    #[must_use]
+    pub const fn always(ms: u64) -> Self {
+        Self {
+            first_ms: ms,
+            longest_ms: ms,
+            forgiven_ms: 0,
+        }
+    }
+}
 
 /// Why a process was started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +117,16 @@ impl Handle {
     /// Where clients reach it.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("http://{}", self.program.listen)
+        self.program.address()
+    }
+
+    /// What it says of itself beside what the system says of it; nothing of most, and nothing while it is down.
+    #[must_use]
+    pub fn figures(&self) -> BTreeMap<String, u64> {
+        match &self.program.probe {
+            Probe::Http(_) => BTreeMap::new(),
+            Probe::Redis(redis) => redis.figures().unwrap_or_default(),
+        }
     }
 
     /// Its id; none while it is down.
@@ -103,7 +138,7 @@ impl Handle {
     /// Whether it runs and says that it takes work.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.pid().is_some() && probe::is_well(self.program.admin, "/ready")
+        self.pid().is_some() && self.program.probe.is_ready()
     }
 
     /// Sends a signal; the restart that follows one that ends the process, or stops it, is an expected one. Whether
@@ -151,7 +186,7 @@ impl Service {
     ///
     /// # Errors
     /// The first start failed, or no thread can be had.
-    pub(super) fn start(program: Program, log: &Path) -> io::Result<Self> {
+    pub(super) fn start(program: Program, log: &Path, pauses: Pauses) -> io::Result<Self> {
         let handle = Handle {
             program: Arc::new(program),
             state: Arc::default(),
@@ -160,6 +195,7 @@ impl Service {
         let keeper = Keeper {
             handle: handle.clone(),
             log: log.to_owned(),
+            pauses,
         };
         let thread = std::thread::Builder::new()
             .name(format!("keep {}", handle.name()))
@@ -214,19 +250,20 @@ fn spawn(handle: &Handle, log: &Path) -> io::Result<Child> {
 struct Keeper {
     handle: Handle,
     log: PathBuf,
+    pauses: Pauses,
 }
 
 impl Keeper {
     fn keep(&self, mut child: Child) {
-        let mut pause_ms = PAUSE_MS;
+        let mut pause_ms = self.pauses.first_ms;
         loop {
             let started = clock::now();
             let Some(cause) = self.watch(&mut child, started) else {
                 return stop(&mut child);
             };
             self.handle.note_restart(cause);
-            if clock::now().since(started) > FORGIVEN_MS * 1_000 {
-                pause_ms = PAUSE_MS;
+            if clock::now().since(started) > self.pauses.forgiven_ms * 1_000 {
+                pause_ms = self.pauses.first_ms;
             }
             let Some(next) = self.restart(&mut pause_ms) else {
                 return;
@@ -248,7 +285,7 @@ impl Keeper {
             }
             if clock::now() >= probe_at {
                 probe_at = clock::now().plus_ms(PROBE_EVERY_MS);
-                misses = match probe::is_missed(self.handle.program.admin, "/live") {
+                misses = match self.handle.program.probe.is_missed() {
                     true => misses + 1,
                     false => 0,
                 };
@@ -267,7 +304,7 @@ impl Keeper {
     fn restart(&self, pause_ms: &mut u64) -> Option<Child> {
         loop {
             let at = clock::now().plus_ms(*pause_ms);
-            *pause_ms = (*pause_ms * 2).min(PAUSE_MS_MAX);
+            *pause_ms = (*pause_ms * 2).min(self.pauses.longest_ms);
             while clock::now() < at {
                 if self.handle.is_stopping() {
                     return None;

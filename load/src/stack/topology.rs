@@ -1,6 +1,7 @@
 //! Which processes a stack has.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use thiserror::Error;
 
@@ -11,6 +12,10 @@ use super::commands;
 const GAMES_MAX: u32 = 16;
 /// APIs at most.
 const APIS_MAX: u32 = 8;
+/// Proxies at most.
+const PROXIES_MAX: u32 = 8;
+/// Oldest Redis: the first with functions.
+const REDIS_VERSION_MIN: u32 = 7;
 
 /// The processes of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +31,59 @@ pub enum Topology {
         directory: PathBuf,
         /// Game servers.
         games: u32,
-        /// APIs; the first is the one that clients are sent to while there is no proxy.
+        /// APIs; the first is the one that clients are sent to when there is no proxy.
         apis: u32,
+        /// Proxies before all of them; none, and clients are sent to the servers themselves.
+        proxies: u32,
+        /// Where the game servers keep their games.
+        store: Store,
     },
+}
+
+/// Where game servers keep their games.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Store {
+    /// In their memory.
+    Memory,
+    /// In a Redis.
+    Redis {
+        /// Its binary; a bare name is looked for where the system's programs are.
+        binary: PathBuf,
+    },
+}
+
+impl Store {
+    /// The Redis that is installed.
+    #[must_use]
+    pub fn redis() -> Self {
+        Self::Redis {
+            binary: PathBuf::from("redis-server"),
+        }
+    }
+
+    /// A Redis must be there, and know the functions that game servers keep in it.
+    fn check(&self) -> Result<(), StackError> {
+        let Self::Redis { binary } = self else {
+            return Ok(());
+        };
+        let path = || binary.clone();
+        let asked = Command::new(binary).arg("--version").output();
+        let output = asked.map_err(|source| StackError::NoRedis { path: path(), source })?;
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        match version(&words) {
+            Some(found) if found >= REDIS_VERSION_MIN => Ok(()),
+            Some(_) | None => Err(StackError::OldRedis {
+                path: path(),
+                words: words.trim().to_owned(),
+            }),
+        }
+    }
+}
+
+/// The version in `Redis server v=7.2.4 sha=…`.
+fn version(words: &str) -> Option<u32> {
+    let (_, after) = words.split_once(" v=")?;
+    after.split('.').next()?.parse().ok()
 }
 
 /// Why a topology is refused.
@@ -42,14 +97,17 @@ pub enum TopologyError {
         /// The most.
         max: u32,
     },
+    /// Proxies before the one process.
+    #[error("--proxies needs separate processes behind it (--games N)")]
+    NothingToProxy,
 }
 
 impl Topology {
-    /// `games` game servers and `apis` APIs with binaries in `directory`.
+    /// `games` game servers and `apis` APIs with binaries in `directory`, games in `store`.
     ///
     /// # Errors
     /// Too few or too many of them.
-    pub fn separate(directory: PathBuf, games: u32, apis: u32) -> Result<Self, TopologyError> {
+    pub fn separate(directory: PathBuf, games: u32, apis: u32, store: Store) -> Result<Self, TopologyError> {
         for (what, number, max) in [("--games", games, GAMES_MAX), ("--apis", apis, APIS_MAX)] {
             if !(1..=max).contains(&number) {
                 return Err(TopologyError::Number { what, max });
@@ -59,7 +117,28 @@ impl Topology {
             directory,
             games,
             apis,
+            proxies: 0,
+            store,
         })
+    }
+
+    /// The same with `number` proxies before it.
+    ///
+    /// # Errors
+    /// Too many of them, or everything is in one process.
+    pub fn with_proxies(mut self, number: u32) -> Result<Self, TopologyError> {
+        match &mut self {
+            Self::Separate { proxies, .. } if number <= PROXIES_MAX => *proxies = number,
+            Self::Separate { .. } => {
+                return Err(TopologyError::Number {
+                    what: "--proxies",
+                    max: PROXIES_MAX,
+                });
+            }
+            Self::One { .. } if number == 0 => {}
+            Self::One { .. } => return Err(TopologyError::NothingToProxy),
+        }
+        Ok(self)
     }
 
     /// Where binaries are when nobody says: beside this very one.
@@ -72,13 +151,32 @@ impl Topology {
     pub(super) fn check_binaries(&self) -> Result<(), StackError> {
         let binaries = match self {
             Self::One { binary } => vec![(binary.clone(), "homeroom")],
-            Self::Separate { directory, .. } => [commands::API, commands::GAME]
+            Self::Separate {
+                directory, proxies, ..
+            } => [commands::API, commands::GAME, commands::PROXY]
+                .into_iter()
+                .filter(|package| *package != commands::PROXY || *proxies > 0)
                 .map(|package| (directory.join(package), package))
-                .into(),
+                .collect(),
         };
         match binaries.into_iter().find(|(path, _)| !path.is_file()) {
             Some((path, package)) => Err(StackError::NoBinary { path, package }),
-            None => Ok(()),
+            None => match self {
+                Self::One { .. } => Ok(()),
+                Self::Separate { store, .. } => store.check(),
+            },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redis_tells_its_version() {
+        let words = "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=62c3\n";
+        assert_eq!(version(words), Some(7));
+        assert_eq!(version("a shell"), None);
     }
 }

@@ -9,7 +9,7 @@ const OURS: [&str; 7] = [
     "homeroom",
     "game-server",
     "api",
-    "proxy",
+    "ingress-proxy",
     "redis-server",
     "postgres",
 ];

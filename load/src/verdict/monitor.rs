@@ -1,6 +1,7 @@
 //! Watches the machine while a run lasts: a thread that asks to be woken every few milliseconds and is told how late it
 //! was, and the kernel's counters before and after.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
@@ -19,8 +20,19 @@ const WAKE_EVERY_MS: u64 = 40;
 /// Name of the generator among the processes that were sampled.
 const OWN_NAME: &str = "generator";
 
-/// Names of processes and their ids, read anew every second: a supervisor restarts some.
-pub type Processes = Arc<dyn Fn() -> Vec<(String, u32)> + Send + Sync>;
+/// A process of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its name in results.
+    pub name: String,
+    /// Its id; none while it is down, and of one on another machine.
+    pub pid: Option<u32>,
+    /// What it says of itself, a store for example.
+    pub figures: BTreeMap<String, u64>,
+}
+
+/// The processes of a run, read anew every second: a supervisor restarts some.
+pub type Processes = Arc<dyn Fn() -> Vec<Process> + Send + Sync>;
 
 /// The watch of one run. Dropping it without [`Monitor::finish`] stops it as well.
 #[derive(Debug)]
@@ -131,12 +143,22 @@ impl Drop for Monitor {
 
 impl Watched {
     fn sample(&mut self, unix_s: u64, own: &str, processes: &Processes) {
-        let all = std::iter::once((own.to_owned(), std::process::id())).chain(processes());
-        for (name, pid) in all {
+        let own = Process {
+            name: own.to_owned(),
+            pid: Some(std::process::id()),
+            figures: BTreeMap::new(),
+        };
+        for Process { name, pid, figures } in std::iter::once(own).chain(processes()) {
             // A process that has just ended has no figures any more; the next second names its successor.
-            if let Ok(usage) = process::usage(pid) {
-                self.resources.enter(&name, unix_s, Sample::from(usage));
+            let used = pid.and_then(|pid| process::usage(pid).ok());
+            if used.is_none() && figures.is_empty() {
+                continue;
             }
+            let sample = Sample {
+                more: figures,
+                ..used.map_or_else(Sample::default, Sample::from)
+            };
+            self.resources.enter(&name, unix_s, sample);
         }
         self.ours.look(false);
     }
@@ -149,14 +171,25 @@ mod tests {
     #[test]
     fn a_watch_samples_the_generator_and_what_it_was_named() {
         let processes: Processes = Arc::new(|| {
+            let process = |name: &str, pid, figures| Process {
+                name: name.to_owned(),
+                pid,
+                figures,
+            };
             vec![
-                ("also me".to_owned(), std::process::id()),
-                ("nobody".to_owned(), u32::MAX),
+                process("also me", Some(std::process::id()), BTreeMap::new()),
+                process("nobody", Some(u32::MAX), BTreeMap::new()),
+                process("far", None, BTreeMap::from([("bytes".to_owned(), 7)])),
             ]
         });
         let monitor = Monitor::start(3, processes).expect("thread");
         let (machine, resources) = monitor.finish();
-        assert_eq!(resources.0.keys().collect::<Vec<_>>(), ["also me", "generator 3"]);
+        assert_eq!(
+            resources.0.keys().collect::<Vec<_>>(),
+            ["also me", "far", "generator 3"]
+        );
+        let far = resources.0["far"].values().next().expect("a sample");
+        assert_eq!((far.more["bytes"], far.rss_kib), (7, 0));
         assert!(machine.cores > 0 && machine.unread.is_empty(), "{machine:?}");
     }
 }

@@ -18,6 +18,7 @@ const PACE: Pace = Pace {
 const TIMING: Timing = Timing {
     kills: 4,
     classes: 2,
+    spread_ms: 0,
     gap_ms_max: 400,
     back_ms_max: 4_000,
     settle_ms_max: 5_000,

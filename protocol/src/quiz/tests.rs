@@ -111,6 +111,22 @@ fn titles_are_measured_and_must_say_something() {
 }
 
 #[test]
+fn a_nul_character_is_refused_wherever_it_stands() {
+    let said = |change: &dyn Fn(&mut QuizDocument)| {
+        let mut changed = quiz(vec![single(), single()]);
+        change(&mut changed);
+        changed.validate().unwrap_err().to_string()
+    };
+    assert!(said(&|quiz| quiz.title = "a\0b".to_owned()).starts_with("the title has a NUL"));
+    assert!(said(&|quiz| quiz.questions[1].text = "\0a".to_owned()).starts_with("question 2 has a NUL"));
+    assert!(said(&|quiz| quiz.questions[0].choices[1].text.push('\0')).starts_with("question 1 has a NUL"));
+    // Other control characters are ugly, and stay.
+    let mut ugly = quiz(vec![single()]);
+    ugly.title = "a\u{1}\tb".to_owned();
+    assert_eq!(ugly.validate(), Ok(()));
+}
+
+#[test]
 fn solutions_fit_their_kind() {
     use QuestionKind::{Multiple, Single, TrueFalse};
     for kind in [Single, Multiple] {

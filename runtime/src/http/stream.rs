@@ -1,6 +1,7 @@
 //! A client's connection, plain or TLS, together with the permit that counts it: both live and go as one, also after
 //! an upgrade to a WebSocket. A client that takes nothing of what is written to it loses both.
 
+use std::fmt;
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
@@ -19,8 +20,8 @@ use crate::metrics::{Alive, Gauge};
 /// never reads them would hold its place for ever.
 const WRITE_STALL_MAX: Duration = Duration::from_secs(30);
 
-/// One client's connection.
-pub(super) struct Stream {
+/// One client's connection. A write that waits for too long fails, whoever waits for it.
+pub struct Stream {
     io: Io,
     /// Runs while a write waits; on the heap, as most connections never have one.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -68,6 +69,12 @@ impl Stream {
                 "the client reads nothing",
             ))
         })
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 

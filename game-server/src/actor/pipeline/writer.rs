@@ -64,8 +64,10 @@ pub(super) struct Writer {
     flight: Option<Flight>,
     retry_at: Option<Instant>,
     retry_pause: Duration,
-    /// The answer of a write was lost: read the tail first.
+    /// The answer of a write was lost, or the game may be another server's: read the tail first.
     is_unsure: bool,
+    /// A tail that was asked for before this says nothing.
+    doubted_at: Option<Instant>,
     /// The log needs everything again.
     needs_snapshot: bool,
     /// The log has no such game any longer.
@@ -115,6 +117,7 @@ impl Writer {
             retry_at: None,
             retry_pause: RETRY_FIRST,
             is_unsure: false,
+            doubted_at: None,
             needs_snapshot: torn,
             is_missing: false,
             wanted_since: torn.then_some(now),
@@ -148,6 +151,20 @@ impl Writer {
 
     pub(super) fn is_writing(&self) -> bool {
         self.flight.is_some()
+    }
+
+    /// Asks for a look at the owner record before anything else; `at_once` when the log is likely to answer.
+    pub(super) fn doubt(&mut self, now: Instant, at_once: bool) {
+        self.is_unsure = true;
+        self.doubted_at = Some(now);
+        if at_once {
+            self.is_well();
+        }
+    }
+
+    /// Whether the owner record is to be looked at first.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.is_unsure
     }
 
     /// Asks for a snapshot soon.
@@ -297,6 +314,7 @@ impl Writer {
                     Settled::Fenced
                 }
             }
+            Ok(Reply::Tail(_)) if self.doubted_at.is_some_and(|at| flight.since < at) => Settled::Failed,
             Ok(Reply::Tail(tail)) => self.read_tail(tail),
             Ok(Reply::Returned) => Settled::Failed,
             Err(error) => {
@@ -401,7 +419,9 @@ impl Writer {
         let has_work = self.is_unsure || self.is_missing || self.needs_snapshot || !self.unsaved.is_empty();
         match self.retry_at {
             Some(at) if has_work => Some(at),
-            Some(_) | None => self.snapshot_due(),
+            // A snapshot that is due and failed waits as well.
+            Some(at) => self.snapshot_due().map(|due| due.max(at)),
+            None => self.snapshot_due(),
         }
     }
 

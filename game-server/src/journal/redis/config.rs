@@ -59,6 +59,25 @@ impl RedisConfig {
         Ok(Self { server })
     }
 
+    /// Whether the URL holds a password, for the server or for the sentinels.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        let sentinels = matches!(
+            &self.server.server,
+            ServerConfig::Sentinel {
+                password: Some(_),
+                ..
+            }
+        );
+        sentinels || self.server.password.is_some()
+    }
+
+    /// Whether it is reached by TLS.
+    #[must_use]
+    pub fn has_tls(&self) -> bool {
+        self.server.tls.is_some()
+    }
+
     /// Trusts the certificates in `pem` instead of the system's. Nothing changes without TLS in the URL.
     ///
     /// # Errors
@@ -147,11 +166,13 @@ mod tests {
         assert_eq!(format!("{plain:?}"), "cache:7000");
         assert_eq!(plain.server.database, Some(2));
         assert_eq!(plain.server.password.as_deref(), Some("secret"));
-        assert!(plain.server.tls.is_none());
+        assert!(plain.has_password() && !plain.has_tls());
         let sentinels = "redis-sentinel://a:26379?sentinelServiceName=live&node=b:26379&sentinelPassword=p";
         let sentinels = RedisConfig::parse(sentinels).unwrap();
         assert_eq!(sentinels.to_string(), "live behind b:26379, a:26379");
-        assert!(RedisConfig::parse("rediss://cache").unwrap().server.tls.is_some());
+        assert!(sentinels.has_password());
+        let encrypted = RedisConfig::parse("rediss://user@cache").unwrap();
+        assert!(encrypted.has_tls() && !encrypted.has_password());
     }
 
     #[test]

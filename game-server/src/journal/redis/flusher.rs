@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fred::types::Resp3Frame;
 use futures_util::future::join_all;
+use runtime::metrics::{Alive, Gauge};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -62,8 +63,9 @@ impl Flusher {
     pub(super) async fn run(mut self) {
         while let Some(mut link) = self.connect().await {
             self.greet(link.store().clone());
+            let connected = Alive::new(Gauge::RedisConnected);
             let end = self.serve(&mut link).await;
-            drop(link);
+            drop((link, connected));
             self.store.send_replace(None);
             if matches!(end, End::Unused) {
                 return;

@@ -132,11 +132,7 @@ impl Player {
         let first = sent.fate == Fate::Open && !sent.disturbed && !reading_late;
         let sent_at = sent.sent_at;
         let refused = matches!(sent.fate, Fate::Refused { .. });
-        match &mut sent.fate {
-            fate @ Fate::Open => *fate = Fate::Acked { at: now, saved },
-            Fate::Acked { saved: before, .. } => *before |= saved,
-            Fate::Refused { .. } => {}
-        }
+        sent.fate.ack(now, saved);
         if first {
             world.tally.ack.record(now.since(sent_at));
         }

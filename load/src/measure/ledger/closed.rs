@@ -70,7 +70,8 @@ impl Closed {
         let us = |ms: u16| u64::from(ms) * 1_000;
         Kept {
             choice: self.choice,
-            shortest_us: (!is(DISTURBED)).then(|| us(self.shortest_ms)),
+            shortest_us: us(self.shortest_ms),
+            is_disturbed: is(DISTURBED),
             longest_us: is(SAVED).then(|| us(self.longest_ms)),
             told_points: (self.told_points != UNTOLD).then(|| u32::from(self.told_points)),
             is_saved: is(SAVED),

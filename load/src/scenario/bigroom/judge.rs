@@ -12,6 +12,7 @@ pub(super) fn measured(plan: &Plan, rooms: &[Room]) -> Measured {
     for room in rooms {
         let figures = &room.figures;
         measured.point(PAYLOAD, u64::from(figures.players), figures.traffic.payload_bytes);
+        measured.count("games", 1);
         measured.count("joined", u64::from(figures.joined));
         measured.count("payload_bytes", figures.traffic.payload_bytes);
         measured.count("wire_bytes", figures.traffic.wire_bytes);

@@ -4,9 +4,28 @@ use super::Figures;
 use crate::measure::{Micros, Tally};
 use crate::report::{Figure, Measured, Table, bars};
 
+/// From so many kills on it is judged how many met answers in flight; fewer say too little.
+const MANY_KILLS: u32 = 50;
+/// Share of them that may meet none: a run whose kills meet nothing proves nothing.
+const SHARE_WITHOUT_MAX: f64 = 0.4;
+
 /// What merges, and what it is judged by.
-pub(super) fn measured(figures: &Figures, not_killed: u64, tally: &Tally, down: &Micros) -> Measured {
+pub(super) fn measured(figures: &Figures, asked: u32, tally: &Tally, down: &Micros) -> Measured {
     let mut measured = Measured::default();
+    let not_killed = u64::from(asked).saturating_sub(figures.kills);
+    if asked >= MANY_KILLS {
+        let name = "kills that met no answer in flight";
+        measured.count(name, figures.kills - figures.kills_with_answers_in_flight);
+        let limit = f64::from(asked) * SHARE_WITHOUT_MAX;
+        measured.bar(
+            name,
+            Figure::Count {
+                name: name.to_owned(),
+            },
+            limit,
+            "",
+        );
+    }
     measured.count("kills", figures.kills);
     measured.count(
         "kills with answers in flight",

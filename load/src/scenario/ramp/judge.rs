@@ -34,6 +34,7 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
         );
     }
     measured.count("players", plan.my_students());
+    measured.count("games", count(plan.my_classes().count()));
     measured.zero("players not joined", figures.not_joined);
     measured.zero("classes without a podium for everybody", figures.without_podium);
     measured.zero(
@@ -69,6 +70,7 @@ fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) 
     measured.times("back", name, &times.phase.back);
     measured.times("own lateness", name, &times.phase.lateness);
     measured.times("own handling", name, &times.phase.handling);
+    measured.windows.insert(name.clone(), times.window);
     measured.count(&format!("{name}: messages"), stage.messages);
     measured.peak(&format!("{name}: hold_ms"), crate::sys::real(stage.hold_ms));
     let p95 = || Figure::Percentile {

@@ -25,6 +25,10 @@ fn answering(well: Arc<AtomicBool>) -> SocketAddr {
 }
 
 fn service(script: &str, well: bool) -> (Service, tempfile::TempDir) {
+    service_with(script, well, Pauses::CLUSTER)
+}
+
+fn service_with(script: &str, well: bool, pauses: Pauses) -> (Service, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("directory");
     let admin = answering(Arc::new(AtomicBool::new(well)));
     let program = Program {
@@ -32,9 +36,9 @@ fn service(script: &str, well: bool) -> (Service, tempfile::TempDir) {
         binary: "/bin/sh".into(),
         arguments: vec!["-c".to_owned(), script.to_owned()],
         listen: admin,
-        admin,
+        probe: Probe::Http(admin),
     };
-    let service = Service::start(program, &directory.path().join("log")).expect("started");
+    let service = Service::start(program, &directory.path().join("log"), pauses).expect("started");
     (service, directory)
 }
 
@@ -68,6 +72,20 @@ fn an_end_of_its_own_is_unexpected_and_pauses_grow() {
     assert!(restarts.iter().all(|r| !r.expected), "{restarts:?}");
     let pause_us = |i: usize| restarts[i].at.since(restarts[i - 1].at);
     assert!(pause_us(1) >= 200_000 && pause_us(2) >= 400_000, "{restarts:?}");
+}
+
+#[test]
+fn who_lived_long_enough_is_forgiven() {
+    let pauses = Pauses {
+        forgiven_ms: 100,
+        ..Pauses::CLUSTER
+    };
+    let (service, _directory) = service_with("sleep 0.2", true, pauses);
+    wait_until("the fourth restart", || service.restarts().len() >= 4);
+    let restarts = service.restarts();
+    // It lives 0.2 s and pauses 0.2 s each time; unforgiven the third pause would be 0.8 s.
+    let last_us = restarts[3].at.since(restarts[2].at);
+    assert!((400_000..1_000_000).contains(&last_us), "{restarts:?}");
 }
 
 #[test]

@@ -186,3 +186,21 @@ async fn a_lost_answer_is_looked_up_before_anything_is_repeated() {
         crate::journal::read_journal(&desk.stored().await.unwrap().journal, RecordNumber::NONE).unwrap();
     assert_eq!((journal.records.len(), journal.torn), (5, false));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_that_is_due_and_failed_waits_before_it_is_tried_again() {
+    let mut desk = Desk::new().await;
+    desk.record(1, 3);
+    desk.write().await;
+    tokio::time::advance(SNAPSHOT_AFTER).await;
+    desk.log.set_trouble(Trouble::Refusing);
+    desk.write().await;
+    // A wake in the past would keep the game's task running without a pause.
+    let wake = desk.writer.next_wake().unwrap();
+    assert_eq!(wake - Instant::now(), RETRY_FIRST);
+    desk.log.set_trouble(Trouble::None);
+    tokio::time::advance(RETRY_FIRST).await;
+    desk.write().await;
+    assert_eq!(desk.snapshots.len(), 1);
+    assert_eq!(desk.writer.next_wake(), None, "nothing is dirty");
+}

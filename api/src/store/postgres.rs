@@ -1,0 +1,176 @@
+//! The store in PostgreSQL, for any number of API processes.
+//!
+//! It owns how long anything may take: a connection that does not come free, a statement that does not end and a server
+//! that does not answer each become an error with a name, never a wait without end. Who may wait for a connection at
+//! all is decided before, by admission.
+
+use std::future::Future;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::postgres::{PgPool, PgPoolOptions, PgRow};
+use sqlx::{Postgres, Row as _, Transaction};
+use uuid::Uuid;
+
+use super::{StoreError, StoreUpkeep};
+
+mod accounts;
+mod config;
+mod error;
+mod games;
+mod quizzes;
+mod schema;
+
+pub use config::{PostgresConfig, PostgresConfigError};
+use error::database;
+
+/// Time to wait for a connection: admission lets no more calls in than there are connections, so a longer wait means that
+/// the server is away.
+const ACQUIRE_MAX: Duration = Duration::from_millis(250);
+/// Time to wait for the first connection of a process, at its start: names are looked up and TLS is set up.
+const START_MAX: Duration = Duration::from_secs(5);
+/// Time for the server to show that it is there.
+const WATCH_MAX: Duration = Duration::from_secs(1);
+/// Time for one call of the store, whatever the server does: a frozen server does not keep its own limits.
+const CALL_MAX: Duration = Duration::from_millis(2_500);
+/// Time for a call that moves a whole result: the largest has 100,000 answers.
+const RESULT_CALL_MAX: Duration = Duration::from_millis(4_500);
+/// How long an unused connection is kept; firewalls forget silent ones after minutes.
+const IDLE_MAX: Duration = Duration::from_secs(120);
+/// How long a connection lives at most: servers behind one name change.
+const LIFETIME_MAX: Duration = Duration::from_secs(30 * 60);
+
+/// The store in one PostgreSQL database.
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    primary: PgPool,
+    /// One connection that no call uses, so that a full pool does not look like an absent server.
+    watch: PgPool,
+}
+
+impl PostgresStore {
+    /// Brings the database's schema to this release. Several processes may do it at once: one does, the others wait.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, or a newer release has migrated it.
+    pub async fn migrate(config: &PostgresConfig) -> Result<(), StoreError> {
+        let pool = connect(config, 1).await?;
+        // The limit on statements is for serving; building an index may take minutes.
+        let mut connection = pool.acquire().await.map_err(database)?;
+        sqlx::query("SET statement_timeout = 0")
+            .execute(&mut *connection)
+            .await
+            .map_err(database)?;
+        let migrated = schema::migrate(&mut connection).await;
+        drop(connection);
+        pool.close().await;
+        migrated
+    }
+
+    /// Connects. The schema must be this release's.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, or its schema is older or newer.
+    pub async fn open(config: &PostgresConfig) -> Result<Self, StoreError> {
+        let primary = connect(config, config.connections()).await?;
+        schema::check(&primary).await?;
+        let watch = pool_options(WATCH_MAX)
+            .max_connections(1)
+            .connect_lazy_with(config.connect());
+        Ok(Self { primary, watch })
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        self.primary.begin().await.map_err(database)
+    }
+}
+
+async fn connect(config: &PostgresConfig, connections: u32) -> Result<PgPool, StoreError> {
+    // The error of a first connection says what is wrong; a pool that never gets one only says that it waited.
+    let first = pool_options(START_MAX).max_connections(1);
+    let first = first.connect_with(config.connect()).await.map_err(database)?;
+    first.close().await;
+    Ok(pool_options(ACQUIRE_MAX)
+        .max_connections(connections)
+        .connect_lazy_with(config.connect()))
+}
+
+fn pool_options(acquire_max: Duration) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .acquire_timeout(acquire_max)
+        .idle_timeout(IDLE_MAX)
+        .max_lifetime(LIFETIME_MAX)
+        // Costs a round trip a call, and a connection that broke is noticed by its first statement as well.
+        .test_before_acquire(false)
+}
+
+#[async_trait]
+impl StoreUpkeep for PostgresStore {
+    async fn answers(&self) -> Result<(), StoreError> {
+        within(WATCH_MAX, async {
+            sqlx::query("SELECT 1")
+                .execute(&self.watch)
+                .await
+                .map(drop)
+                .map_err(database)
+        })
+        .await
+    }
+
+    async fn close(&self) {
+        tokio::join!(self.primary.close(), self.watch.close());
+    }
+}
+
+/// Bounds one call of the store.
+async fn within<T>(
+    time_max: Duration,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    tokio::time::timeout(time_max, call)
+        .await
+        .unwrap_or(Err(StoreError::Silent))
+}
+
+/// Takes this teacher's turn among changes to quizzes and games; false when there is no such teacher.
+async fn take_turn(tx: &mut Transaction<'static, Postgres>, teacher: Uuid) -> Result<bool, StoreError> {
+    let done = sqlx::query("UPDATE teachers SET revision = revision + 1 WHERE id = $1")
+        .bind(teacher)
+        .execute(&mut **tx)
+        .await
+        .map_err(database)?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// A count or time for a BIGINT. Unix milliseconds pass its end in 292 million years.
+fn int8(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A count for an INTEGER.
+fn int4<T: TryInto<i32>>(value: T, column: &'static str) -> Result<i32, StoreError> {
+    value.try_into().map_err(|_| StoreError::Range { column })
+}
+
+/// An unsigned value from an INTEGER column.
+fn uint4<T: TryFrom<i32>>(row: &PgRow, column: &'static str) -> Result<T, StoreError> {
+    let value: i32 = get(row, column)?;
+    T::try_from(value).map_err(|_| StoreError::Corrupt { column })
+}
+
+/// An unsigned value from a BIGINT column.
+fn uint8<T: TryFrom<i64>>(row: &PgRow, column: &'static str) -> Result<T, StoreError> {
+    let value: i64 = get(row, column)?;
+    T::try_from(value).map_err(|_| StoreError::Corrupt { column })
+}
+
+/// A column as it is.
+fn get<'r, T: sqlx::Decode<'r, Postgres> + sqlx::Type<Postgres>>(
+    row: &'r PgRow,
+    column: &'static str,
+) -> Result<T, StoreError> {
+    row.try_get(column).map_err(database)
+}
+
+#[cfg(test)]
+mod tests;

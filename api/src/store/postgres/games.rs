@@ -1,0 +1,119 @@
+//! Results of games in PostgreSQL: one transaction a game, one row an answer, so that later reports count in SQL.
+
+use async_trait::async_trait;
+use protocol::ids::{GameId, TeacherId};
+use protocol::rest::GameSummary;
+use protocol::result::GameResult;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use super::{CALL_MAX, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8, within};
+use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
+
+mod read;
+mod write;
+
+/// A transaction whose statements all see the same moment.
+const ONE_MOMENT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+#[async_trait]
+impl GameStore for PostgresStore {
+    async fn save_result(&self, result: &GameResult) -> Result<ResultSaved, StoreError> {
+        within(RESULT_CALL_MAX, self.save(result)).await
+    }
+
+    async fn games(
+        &self,
+        teacher: TeacherId,
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<GameSummary>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, title, ended_ms, players, questions FROM games
+             WHERE teacher_id = $1 AND (ended_ms, id) < ($2, $3)
+             ORDER BY ended_ms DESC, id DESC LIMIT $4",
+        )
+        .bind(teacher.0)
+        .bind(after.map_or(i64::MAX, |key| int8(key.at_ms)))
+        .bind(after.map_or(Uuid::max(), |key| key.id))
+        .bind(i64::from(limit));
+        let rows = within(CALL_MAX, async {
+            query.fetch_all(&self.primary).await.map_err(database)
+        });
+        rows.await?.iter().map(summary).collect()
+    }
+
+    async fn game(&self, teacher: TeacherId, id: GameId) -> Result<Option<GameResult>, StoreError> {
+        within(RESULT_CALL_MAX, async {
+            let mut tx = self.primary.begin_with(ONE_MOMENT).await.map_err(database)?;
+            let game = read::game(&mut tx, id).await?;
+            Ok(game.filter(|game| game.teacher == teacher))
+        })
+        .await
+    }
+
+    async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError> {
+        within(RESULT_CALL_MAX, self.delete(teacher, id)).await
+    }
+}
+
+impl PostgresStore {
+    async fn save(&self, result: &GameResult) -> Result<ResultSaved, StoreError> {
+        let mut tx = self.begin().await?;
+        if !take_turn(&mut tx, result.teacher.0).await? {
+            return Ok(ResultSaved::NoTeacher);
+        }
+        let deleted: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_games WHERE id = $1)")
+            .bind(result.game.0)
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(database)?;
+        if deleted {
+            return Ok(ResultSaved::Deleted);
+        }
+        if !write::game(&mut tx, result).await? {
+            let stored = read::game(&mut tx, result.game).await?;
+            return Ok(if stored.is_some_and(|stored| stored == *result) {
+                ResultSaved::Before
+            } else {
+                ResultSaved::Different
+            });
+        }
+        write::questions(&mut tx, result).await?;
+        write::players(&mut tx, result).await?;
+        write::answers(&mut tx, result).await?;
+        tx.commit().await.map_err(database)?;
+        Ok(ResultSaved::Now)
+    }
+
+    async fn delete(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        take_turn(&mut tx, teacher.0).await?;
+        let done = sqlx::query("DELETE FROM games WHERE id = $1 AND teacher_id = $2")
+            .bind(id.0)
+            .bind(teacher.0)
+            .execute(&mut *tx)
+            .await
+            .map_err(database)?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        sqlx::query("INSERT INTO deleted_games (id) VALUES ($1)")
+            .bind(id.0)
+            .execute(&mut *tx)
+            .await
+            .map_err(database)?;
+        tx.commit().await.map_err(database)?;
+        Ok(true)
+    }
+}
+
+fn summary(row: &PgRow) -> Result<GameSummary, StoreError> {
+    Ok(GameSummary {
+        id: GameId(get(row, "id")?),
+        title: get(row, "title")?,
+        ended_ms: uint8(row, "ended_ms")?,
+        players: uint4(row, "players")?,
+        questions: uint4(row, "questions")?,
+    })
+}

@@ -1,0 +1,189 @@
+//! PostgreSQL: the contract of all stores, and what only this one promises.
+
+use std::time::{Duration, Instant};
+
+use protocol::ids::TeacherId;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::*;
+use crate::store::contract;
+use crate::store::{Account, AccountStore as _, GameStore as _, Inserted, QuizStore as _, ResultSaved};
+
+#[path = "../../../tests/support/postgres.rs"]
+mod server;
+
+use server::PostgresServer;
+
+async fn fresh(server: &PostgresServer) -> PostgresStore {
+    let config = PostgresConfig::parse(&server.database()).unwrap();
+    PostgresStore::migrate(&config).await.unwrap();
+    PostgresStore::open(&config).await.unwrap()
+}
+
+fn account(n: u128) -> Account {
+    Account {
+        id: TeacherId(Uuid::from_u128(n)),
+        email: format!("t{n}@school.org"),
+        name: format!("Teacher {n}"),
+    }
+}
+
+#[tokio::test]
+async fn keeps_the_contract() {
+    let server = PostgresServer::start();
+    contract::suite(|| fresh(&server)).await;
+}
+
+#[tokio::test]
+async fn a_schema_of_another_release_is_refused() {
+    let server = PostgresServer::start();
+    let config = PostgresConfig::parse(&server.database()).unwrap();
+    let refused = PostgresStore::open(&config).await;
+    assert!(
+        matches!(refused, Err(StoreError::SchemaOlder)),
+        "empty: {refused:?}"
+    );
+    // Several processes may migrate at once.
+    let (one, other) = tokio::join!(PostgresStore::migrate(&config), PostgresStore::migrate(&config));
+    one.and(other).unwrap();
+    let store = PostgresStore::open(&config).await.unwrap();
+    store.close().await;
+
+    server.sql(
+        "d0",
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (9999, 'of tomorrow', true, '', 0)",
+    );
+    for refused in [
+        PostgresStore::open(&config).await.map(drop),
+        PostgresStore::migrate(&config).await,
+    ] {
+        assert!(
+            matches!(refused, Err(StoreError::SchemaNewer)),
+            "newer: {refused:?}"
+        );
+    }
+    server.sql(
+        "d0",
+        "DELETE FROM _sqlx_migrations WHERE version = 9999 OR version = 1",
+    );
+    let refused = PostgresStore::open(&config).await;
+    assert!(
+        matches!(refused, Err(StoreError::SchemaOlder)),
+        "older: {refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_said_in_time() {
+    let server = PostgresServer::start();
+    let absent = server.url("nothing");
+    let refused = PostgresStore::open(&PostgresConfig::parse(&absent).unwrap()).await;
+    assert!(matches!(refused, Err(StoreError::Database(_))), "{refused:?}");
+    drop(server);
+    let started = Instant::now();
+    let refused = PostgresStore::open(&PostgresConfig::parse(&absent).unwrap()).await;
+    assert!(
+        matches!(refused, Err(StoreError::Away(_) | StoreError::Busy(_))),
+        "{refused:?}"
+    );
+    assert!(started.elapsed() < START_MAX * 2);
+}
+
+#[tokio::test]
+async fn a_call_waits_for_a_connection_only_so_long() {
+    let server = PostgresServer::start();
+    let config = PostgresConfig::parse(&server.database())
+        .unwrap()
+        .with_connections(2);
+    PostgresStore::migrate(&config).await.unwrap();
+    let store = PostgresStore::open(&config).await.unwrap();
+    let held = (store.begin().await.unwrap(), store.begin().await.unwrap());
+    let refused = store.account(account(1).id).await;
+    assert!(matches!(refused, Err(StoreError::Busy(_))), "{refused:?}");
+    drop(held);
+    assert_eq!(store.account(account(1).id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_killed_server_costs_only_the_time_it_is_away() {
+    let mut server = PostgresServer::start();
+    let store = fresh(&server).await;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    server.kill();
+    for _ in 0..5 {
+        let refused = store.account(account(1).id).await;
+        assert!(
+            matches!(refused, Err(StoreError::Away(_) | StoreError::Busy(_))),
+            "{refused:?}"
+        );
+    }
+    server.restart();
+    // A connection of before may break once each; there was one.
+    let back = match store.account(account(1).id).await {
+        Err(StoreError::Away(_) | StoreError::Busy(_)) => store.account(account(1).id).await,
+        other => other,
+    };
+    assert_eq!(back.unwrap(), Some(account(1)));
+}
+
+#[tokio::test]
+async fn a_frozen_server_hangs_nobody() {
+    let server = PostgresServer::start();
+    let store = fresh(&server).await;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    server.freeze();
+    let refused = tokio::time::timeout(CALL_MAX * 2, store.account(account(1).id)).await;
+    assert!(matches!(refused, Ok(Err(StoreError::Silent))), "{refused:?}");
+    server.thaw();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while store.account(account(1).id).await.is_err() {
+        assert!(Instant::now() < deadline, "it does not come back");
+    }
+    assert_eq!(store.account(account(1).id).await.unwrap(), Some(account(1)));
+}
+
+/// What only a lock can keep when several processes change things of one teacher at once.
+#[tokio::test]
+async fn changes_of_one_teacher_take_turns() {
+    let server = PostgresServer::start();
+    let store = fresh(&server).await;
+    let teacher = account(1).id;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    let mut inserts = JoinSet::new();
+    for n in 0..12_u128 {
+        let store = store.clone();
+        inserts.spawn(async move {
+            store
+                .insert_quiz(teacher, &contract::quiz(n, "Q", 1), 5)
+                .await
+                .unwrap()
+        });
+    }
+    let stored = inserts
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|done| *done == Inserted::Yes);
+    assert_eq!(stored.count(), 5, "of at most five");
+
+    let result = contract::game(1, teacher, 90_000, 30, 5);
+    let mut saves = JoinSet::new();
+    for _ in 0..6 {
+        let (store, result) = (store.clone(), result.clone());
+        saves.spawn(async move { store.save_result(&result).await.unwrap() });
+    }
+    let saved = saves.join_all().await;
+    assert_eq!(
+        saved.iter().filter(|saved| **saved == ResultSaved::Now).count(),
+        1
+    );
+    assert_eq!(
+        saved
+            .iter()
+            .filter(|saved| **saved == ResultSaved::Before)
+            .count(),
+        5
+    );
+}

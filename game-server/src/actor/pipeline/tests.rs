@@ -1,0 +1,168 @@
+//! What a game tells while it is in doubt whose it is.
+
+use game_core::Command;
+use protocol::ids::GameCode;
+
+use super::*;
+use crate::facts::Facts;
+use crate::journal::{Birth, ClaimId, Created, GameLog, MemoryLog, Owner, ServerId, Trouble};
+use crate::testing;
+
+struct Desk {
+    pipeline: Pipeline,
+    log: MemoryLog,
+    code: GameCode,
+    owner: Owner,
+    socket: Arc<Outbox>,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let Facts { game, code, .. } = testing::facts(testing::mixed_quiz());
+        let log = MemoryLog::new();
+        let owner = Owner {
+            game,
+            create_key: "key".to_owned(),
+            server: Some(server("game-0")),
+            epoch: 1,
+            claim: ClaimId::draw(),
+        };
+        let birth = Birth {
+            owner: owner.clone(),
+            facts: Vec::new(),
+            snapshot: Vec::new(),
+            through: RecordNumber::NONE,
+        };
+        assert_eq!(log.create(code, birth).await.unwrap(), Created::New);
+        let ownership = Ownership {
+            log: Arc::new(log.clone()),
+            code,
+            owner: owner.clone(),
+            facts: Vec::new(),
+        };
+        let shown = Shown {
+            seq: 0,
+            players: 0,
+            phase: protocol::player::Phase::Lobby,
+            locked: false,
+        };
+        let patience = Duration::from_millis(100);
+        Self {
+            pipeline: Pipeline::new(
+                ownership,
+                RecordNumber::NONE,
+                false,
+                Arc::new(ShownCell::new(shown, 1)),
+                patience,
+                Ambient::machine(),
+            ),
+            log,
+            code,
+            owner,
+            socket: Arc::new(Outbox::new()),
+        }
+    }
+
+    /// A change that is recorded and told.
+    fn change(&mut self) {
+        self.pipeline.record(&Record::of(
+            0,
+            Command::Join {
+                name: "Ada".to_owned(),
+            },
+        ));
+        self.tell();
+    }
+
+    fn tell(&mut self) {
+        let delivery = Delivery::Frame {
+            socket: Arc::clone(&self.socket),
+            frame: r#"{"t":"sync"}"#.into(),
+        };
+        self.pipeline.emit(delivery, Instant::now());
+    }
+
+    /// Writes until an answer came, and says whether the game is still this server's.
+    async fn write(&mut self) -> bool {
+        self.pipeline
+            .start_write(Instant::now(), || unreachable!("no snapshot is due"));
+        let answer = self.pipeline.answered().await;
+        !self.pipeline.settle(answer, Instant::now()).is_fenced
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.socket.take().0.iter().map(ToString::to_string).collect()
+    }
+}
+
+fn server(name: &str) -> ServerId {
+    ServerId {
+        name: name.to_owned(),
+        incarnation: uuid::Uuid::new_v4(),
+    }
+}
+
+const PLAIN: &str = r#"{"t":"sync"}"#;
+const MARKED: &str = r#"{"t":"sync","saved":false}"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_game_in_doubt_tells_nothing_until_it_has_looked() {
+    let mut desk = Desk::new().await;
+    desk.pipeline.doubt(Instant::now(), false);
+    desk.tell();
+    desk.change();
+    assert!(desk.told().is_empty());
+    assert!(desk.write().await);
+    assert_eq!(desk.told(), [PLAIN], "what depends on nothing unsaved");
+    assert!(desk.write().await);
+    assert_eq!(desk.told(), [PLAIN]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_from_before_the_doubt_ends_none() {
+    let mut desk = Desk::new().await;
+    desk.change();
+    desk.pipeline
+        .start_write(Instant::now(), || unreachable!("no snapshot is due"));
+    tokio::time::advance(Duration::from_secs(10)).await;
+    desk.pipeline.doubt(Instant::now(), false);
+    // Meanwhile somebody else has claimed the game.
+    let seen = desk.owner.claim;
+    let other = (server("game-1"), ClaimId::draw());
+    let answer = desk.pipeline.answered().await;
+    desk.log.claim(desk.code, seen, other.0, other.1).await.unwrap();
+    desk.pipeline.settle(answer, Instant::now());
+    assert!(!desk.pipeline.is_certain(RecordNumber(1)) && desk.told().is_empty());
+    assert!(!desk.write().await, "the look at the owner record finds it");
+    assert!(desk.told().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_second_of_doubt_it_goes_on_and_marks() {
+    let mut desk = Desk::new().await;
+    desk.log.set_trouble(Trouble::Stuck);
+    desk.pipeline.doubt(Instant::now(), false);
+    desk.tell();
+    tokio::time::advance(DOUBT_MAX - Duration::from_millis(1)).await;
+    assert_eq!(desk.pipeline.check_patience(Instant::now()), Change::default());
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert_eq!(desk.pipeline.check_patience(Instant::now()).behind, Some(true));
+    assert_eq!(desk.told(), [MARKED]);
+    desk.tell();
+    assert_eq!(desk.told(), [MARKED]);
+    // Certain again.
+    desk.log.set_trouble(Trouble::None);
+    assert!(desk.write().await);
+    assert!(!desk.pipeline.is_behind());
+    desk.tell();
+    assert_eq!(desk.told(), [PLAIN]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_lease_it_marks_at_once() {
+    let mut desk = Desk::new().await;
+    desk.pipeline.doubt(Instant::now(), true);
+    desk.tell();
+    assert_eq!(desk.pipeline.check_patience(Instant::now()).behind, Some(true));
+    assert_eq!(desk.told(), [MARKED]);
+}

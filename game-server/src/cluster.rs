@@ -1,0 +1,128 @@
+//! One game server among others: who lives, who holds which game, and who may take one over.
+//!
+//! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
+//! where a connection goes whose game another server holds. A server that is alone has none of this.
+
+mod keeper;
+mod lease;
+mod locate;
+mod peers;
+mod serve;
+mod standing;
+mod sweep;
+mod tunnel;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use protocol::ids::GameCode;
+use runtime::secret::Secret;
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::journal::ServerId;
+use crate::server::Shared;
+use crate::stored;
+use crate::tokens::{KeysError, PeerKeys};
+
+pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
+pub(crate) use locate::{Free, Located, is_free, locate};
+pub(crate) use serve::{Via, router as peer_router};
+pub(crate) use standing::Standing;
+pub(crate) use tunnel::pass_on;
+
+/// How long a server that stops waits until its lease is given up.
+const LEAVE_MAX: Duration = Duration::from_secs(1);
+
+/// What makes a server one of several.
+pub struct Membership {
+    /// Where leases are kept.
+    pub leases: Arc<dyn Leases>,
+    /// Where other servers reach this one's [`peer_router`](crate::GameServer::peer_router), as `host:port`.
+    pub address: String,
+    /// The secret that all servers share; more than one while it is changed, the one to sign with first.
+    pub secrets: Vec<Secret>,
+}
+
+/// What a server knows about the others.
+pub(crate) struct Cluster {
+    leases: Arc<dyn Leases>,
+    lease: Lease,
+    keys: PeerKeys,
+    /// Everybody as of the last look. Servers, which clients cannot multiply.
+    members: Mutex<Vec<Member>>,
+    /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
+    searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
+    /// Rung when a server turned out to be gone.
+    orphans: Notify,
+    standing: Arc<Standing>,
+    /// What runs from [`join`] to [`Cluster::leave`].
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Cluster {
+    pub(crate) fn new(me: ServerId, membership: Membership) -> Result<Self, KeysError> {
+        Ok(Self {
+            keys: PeerKeys::new(&membership.secrets)?,
+            leases: membership.leases,
+            lease: Lease {
+                server: me,
+                address: membership.address,
+                reads: stored::SNAPSHOT_VERSION,
+            },
+            members: Mutex::default(),
+            searches: Mutex::default(),
+            orphans: Notify::new(),
+            standing: Arc::new(Standing::new()),
+            tasks: Mutex::default(),
+        })
+    }
+
+    /// Gives the lease up and stops looking after others.
+    pub(crate) async fn leave(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            task.abort();
+            // Aborted, or it ended by itself.
+            let _ended = task.await;
+        }
+        let forgotten = self.leases.forget(self.me().clone());
+        if !matches!(tokio::time::timeout(LEAVE_MAX, forgotten).await, Ok(Ok(()))) {
+            tracing::warn!("the lease was not given up; it ends by itself");
+        }
+    }
+
+    /// Whether the games here may be believed to be this server's.
+    pub(crate) fn standing(&self) -> &Arc<Standing> {
+        &self.standing
+    }
+
+    fn me(&self) -> &ServerId {
+        &self.lease.server
+    }
+
+    /// Everybody but this server, as of the last look.
+    fn others(&self) -> Vec<Member> {
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = members.iter().filter(|member| member.lease.server != *self.me());
+        others.cloned().collect()
+    }
+
+    fn set_members(&self, members: &[Member]) {
+        *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members.to_vec();
+    }
+}
+
+/// Starts what a member does, and waits for the first lease.
+pub(crate) async fn join(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
+    let (leased, is_leased) = oneshot::channel();
+    let keeper = tokio::spawn(keeper::keep(Arc::clone(cluster), leased));
+    // An error means that the keeper died, which it does not.
+    let _died = is_leased.await;
+    let registry = Arc::clone(&shared.registry);
+    let beat = tokio::spawn(standing::beat(Arc::clone(&cluster.standing), registry));
+    let sweeper = tokio::spawn(sweep::sweep(Arc::clone(shared), Arc::clone(cluster)));
+    let mut tasks = cluster.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    tasks.extend([keeper, beat, sweeper]);
+}

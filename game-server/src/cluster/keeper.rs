@@ -1,0 +1,63 @@
+//! Renews this server's lease and looks who else lives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::metrics::{self, Counter, Gauge};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+use super::{Cluster, Member};
+use crate::journal::LogError;
+
+/// Time between two renewals: a lease survives four that fail.
+const RENEW: Duration = Duration::from_secs(1);
+
+/// Renews until it is aborted; `leased` is told of the first time.
+pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
+    let mut leased = Some(leased);
+    let mut before = Vec::new();
+    loop {
+        let started = Instant::now();
+        match renew(&cluster).await {
+            Ok(members) => {
+                cluster.standing.renewed(started);
+                metrics::inc(Counter::GameLeasesRenewedTotal);
+                notice(&cluster, &before, &members);
+                before = members;
+                if let Some(leased) = leased.take() {
+                    // Who waited may have been asked to stop.
+                    let _gone = leased.send(());
+                }
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the lease was not renewed"
+                );
+                metrics::inc(Counter::GameLeasesFailedTotal);
+            }
+        }
+        sleep_until(started + RENEW).await;
+    }
+}
+
+async fn renew(cluster: &Cluster) -> Result<Vec<Member>, LogError> {
+    cluster.leases.renew(cluster.lease.clone()).await?;
+    cluster.leases.members().await
+}
+
+/// Rings for the games of a server whose lease was there at the last look and is not now.
+fn notice(cluster: &Cluster, before: &[Member], members: &[Member]) {
+    let is_leased = |member: &&Member| member.is_leased;
+    let lost = before.iter().filter(is_leased).any(|member| {
+        let now = members.iter().find(|now| now.lease.server == member.lease.server);
+        now.is_none_or(|now| !now.is_leased)
+    });
+    if lost {
+        cluster.orphans.notify_one();
+    }
+    let leased = u32::try_from(members.iter().filter(is_leased).count()).unwrap_or(u32::MAX);
+    metrics::set(Gauge::GameServersLeased, f64::from(leased));
+    cluster.set_members(members);
+}

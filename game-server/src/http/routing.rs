@@ -1,0 +1,40 @@
+//! Before a call about a game is answered: is its game here? A server that is alone has all games there are.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::game_key;
+use crate::cluster::{self, Located, Via};
+use crate::guesses::Network;
+use crate::problem::Refusal;
+use crate::registry::Found;
+use crate::server::Shared;
+
+/// Answers here, or sends the client to whoever has the game.
+pub(super) async fn route(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let (Some(cluster), Some(code)) = (&shared.cluster, game_key::of(request.uri())) else {
+        return next.run(request).await;
+    };
+    match shared.registry.find(code) {
+        Found::Game(_) | Found::Lost => return next.run(request).await,
+        Found::Nothing => {}
+    }
+    let lease = match cluster::locate(&shared, cluster, code).await {
+        Located::Here | Located::Nowhere => return next.run(request).await,
+        Located::At(lease) => lease,
+        Located::Unknown => return Refusal::elsewhere().into_response(),
+    };
+    let was_passed_on = request.extensions().get::<Via>().is_some();
+    if was_passed_on {
+        // Once is enough: the game moved meanwhile, and the client will find it.
+        return Refusal::elsewhere().into_response();
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(network) = Network::from_request_parts(&mut parts, &shared).await;
+    let is_wary = shared.guesses.is_refused(network);
+    let request = Request::from_parts(parts, body);
+    cluster::pass_on(&shared, &lease, is_wary, request).await
+}

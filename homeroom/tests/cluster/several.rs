@@ -1,0 +1,325 @@
+//! Several game servers that share a real Redis: whoever a phone comes to, its class is found, also when servers die.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Http, Socket};
+use crate::processes::{Api, Cluster, Game, until};
+use crate::redis_server::{Keep, RedisServer};
+use crate::{Teacher, assert_played};
+
+const CODE: &str = "K7Q2MX";
+const PATH: &str = "/watch?g=K7Q2MX";
+/// Calls for a game that another server has.
+const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
+const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
+
+/// A Redis, an API, some game servers on both, and a teacher.
+struct Site {
+    redis: RedisServer,
+    cluster: Cluster,
+    api: Api,
+    games: Vec<Game>,
+    teacher: Teacher,
+}
+
+impl Site {
+    async fn open(servers: usize) -> Self {
+        let (redis, cluster) = (RedisServer::start(Keep::AppendOnly).await, Cluster::new());
+        let api = cluster.api(None).await;
+        let teacher = Teacher::sign_up(&api.public).await;
+        let mut site = Self {
+            redis,
+            cluster,
+            api,
+            games: Vec::new(),
+            teacher,
+        };
+        for index in 0..servers {
+            site.games.push(site.member(&format!("game-{index}")).await);
+        }
+        site
+    }
+
+    async fn member(&self, name: &str) -> Game {
+        self.cluster
+            .member(name, &self.api.internal, &self.redis.url())
+            .await
+    }
+
+    fn at(&self, server: usize) -> &Http {
+        &self.games[server].public
+    }
+
+    /// Starts the class's game at a server; says which game it is.
+    async fn create(&self, server: usize) -> Value {
+        let (status, created) = self.teacher.create(self.at(server), "", CODE).await;
+        assert_eq!(status, 201, "{created}");
+        created["game"].clone()
+    }
+
+    async fn host(&self, server: usize) -> Socket {
+        let mut socket = Socket::open_again(self.at(server), PATH).await;
+        socket
+            .say(json!({ "t": "host", "token": self.teacher.token }))
+            .await;
+        socket.until("sync").await;
+        socket
+    }
+
+    /// A player who joins or resumes, and its `welcome`.
+    async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
+        let mut socket = Socket::open_again(self.at(server), PATH).await;
+        socket.say(first).await;
+        let welcome = socket.until("welcome").await;
+        (socket, welcome)
+    }
+
+    async fn stop(self) {
+        for process in self.games.into_iter().map(|game| game.process) {
+            process.ask_to_stop();
+            process.ended_well().await;
+        }
+    }
+}
+
+fn join(name: &str) -> Value {
+    json!({ "t": "join", "name": name })
+}
+
+fn resume(welcome: &Value) -> Value {
+    json!({ "t": "resume", "token": welcome["token"], "seq": 0 })
+}
+
+fn answer(choice: u8) -> Value {
+    json!({ "t": "answer", "q": 1, "choice": choice })
+}
+
+/// From the results to the podium.
+async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
+    host.until("reveal").await;
+    host.say(json!({ "t": "next", "q": 1 })).await;
+    host.until("over").await;
+    for player in players {
+        player.until("over").await;
+    }
+}
+
+#[tokio::test]
+async fn a_class_scattered_over_all_servers_plays_to_its_end() {
+    let site = Site::open(3).await;
+    let game = site.create(0).await;
+    // A create whose answer was lost comes to another server, and so does one with the same code by accident.
+    let (status, again) = site.teacher.create(site.at(1), "", CODE).await;
+    assert_eq!((status, &again["game"]), (200, &game));
+    let other = json!({ "quiz": { "id": site.teacher.quiz }, "key": "another" });
+    let (status, taken) = site
+        .at(2)
+        .post(&format!("/games?g={CODE}"), Some(&site.teacher.token), &other)
+        .await;
+    assert_eq!(status, 409, "{taken}");
+    for server in 0..3 {
+        let (status, shown) = site
+            .at(server)
+            .get(&format!("/status?g={CODE}"), None)
+            .await
+            .unwrap();
+        assert_eq!((status, &shown["phase"]), (200, &json!("lobby")));
+        let (status, _) = site.at(server).get("/status?g=M7Q2KX", None).await.unwrap();
+        assert_eq!(status, 404, "a code without a game is one everywhere");
+    }
+
+    let mut host = site.host(1).await;
+    let (mut ada, _) = site.player(2, join("Ada")).await;
+    let (mut bob, _) = site.player(0, join("Bob")).await;
+    host.say(json!({ "t": "start" })).await;
+    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
+        player.until("question").await;
+        player.say(answer(choice)).await;
+        assert_eq!(player.until("ack").await["saved"], true);
+    }
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.games[1].until_metric(TUNNELLED, |calls| calls >= 3).await;
+    site.games[0].until_metric(TUNNELLED, |calls| calls == 0).await;
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_follows_is_told_the_owner_and_nobody_else_may_speak_to_the_peer_listener() {
+    let site = Site::open(2).await;
+    site.create(0).await;
+    for path in [PATH, "/status?g=K7Q2MX"] {
+        let (status, head) = site.at(1).head(path, "homeroom-follows-owner: 1").await;
+        assert_eq!(status, 421, "{head}");
+        assert!(head.contains("homeroom-owner: game-0\r\n"), "{head}");
+        // The owner itself answers, whoever asks.
+        let (status, head) = site
+            .at(0)
+            .head("/status?g=K7Q2MX", "homeroom-follows-owner: 1")
+            .await;
+        assert_eq!(status, 200, "{head}");
+    }
+    site.games[1].until_metric(TOLD, |calls| calls == 2).await;
+    // A proxy that cannot reach the owner is helped to it.
+    let header = "homeroom-follows-owner: 1\r\nhomeroom-unreachable: game-7, game-0";
+    let (status, head) = site.at(1).head("/status?g=K7Q2MX", header).await;
+    assert_eq!(status, 200, "{head}");
+    let peers = site.games[0]
+        .process
+        .bound("listening for other game servers")
+        .await;
+    for path in ["/peer/game?g=K7Q2MX", "/status?g=K7Q2MX", PATH] {
+        for header in ["accept: */*", "homeroom-peer: nonsense"] {
+            let (status, head) = peers.head(path, header).await;
+            assert_eq!(status, 401, "{head}");
+        }
+    }
+    let (status, _) = site.at(0).get("/peer/game?g=K7Q2MX", None).await.unwrap();
+    assert_eq!(status, 404, "clients reach no internal call");
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_class_goes_on_at_another_server_when_its_own_is_killed_for_good() {
+    let mut site = Site::open(2).await;
+    let game = site.create(0).await;
+    let mut first_host = site.host(0).await;
+    let (mut ada, of_ada) = site.player(0, join("Ada")).await;
+    // One of them came by way of the other server.
+    let (mut bob, of_bob) = site.player(1, join("Bob")).await;
+    first_host.say(json!({ "t": "start" })).await;
+    ada.until("question").await;
+    bob.until("question").await;
+    ada.say(answer(0)).await;
+    assert_eq!(ada.until("ack").await["saved"], true);
+    let dead = site.games.remove(0);
+    dead.process.kill();
+    let killed = Instant::now();
+
+    let (mut ada, state) = site.player(0, resume(&of_ada)).await;
+    let back = killed.elapsed();
+    assert!(back < Duration::from_secs(2), "back in play after {back:?}");
+    let state = &state["state"];
+    assert_eq!(
+        (&state["phase"], &state["answered"]),
+        (&json!("question"), &json!([0])),
+        "{state}"
+    );
+    assert_eq!(state["epoch"], 2, "{state}");
+    let (mut bob, state) = site.player(0, resume(&of_bob)).await;
+    assert_eq!(state["state"].get("answered"), None, "{state}");
+    let mut host = site.host(0).await;
+    bob.say(answer(1)).await;
+    assert_eq!(bob.until("ack").await["saved"], true);
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn two_servers_that_take_a_game_up_at_once_agree_on_one() {
+    let mut site = Site::open(3).await;
+    site.create(0).await;
+    let (ada, of_ada) = site.player(1, join("Ada")).await;
+    let (bob, of_bob) = site.player(2, join("Bob")).await;
+    drop((ada, bob));
+    let dead = site.games.remove(0);
+    dead.process.kill();
+    let ((mut ada, one), (mut bob, two)) =
+        tokio::join!(site.player(0, resume(&of_ada)), site.player(1, resume(&of_bob)));
+    assert_eq!(
+        (&one["state"]["epoch"], &two["state"]["epoch"]),
+        (&json!(2), &json!(2))
+    );
+    let mut host = site.host(0).await;
+    host.say(json!({ "t": "start" })).await;
+    ada.until("question").await;
+    bob.until("question").await;
+    let restored = async |server: usize| {
+        let (_, page) = site.games[server].admin.get_text("/metrics").await.unwrap();
+        let line = page
+            .lines()
+            .find(|line| line.starts_with("homeroom_game_games_restored_total "));
+        line.unwrap().rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(restored(0).await + restored(1).await, 1);
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_result_is_saved_by_another_server_though_nobody_comes_back() {
+    let mut site = Site::open(2).await;
+    let game = site.create(0).await;
+    let mut host = site.host(0).await;
+    let (mut ada, _) = site.player(0, join("Ada")).await;
+    let (mut bob, _) = site.player(0, join("Bob")).await;
+    host.say(json!({ "t": "start" })).await;
+    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
+        player.until("question").await;
+        player.say(answer(choice)).await;
+        player.until("ack").await;
+    }
+    site.api.process.kill();
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    site.games[0]
+        .until_metric("homeroom_game_result_saves_failed_total", |tries| tries >= 1)
+        .await;
+    let dead = site.games.remove(0);
+    dead.process.kill();
+    drop((host, ada, bob));
+    site.api = site.cluster.api(Some(&site.api)).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    until("the lease's end", async || {
+        let servers = site.redis.ask(&["HLEN", "pods"]).await;
+        (servers == "1").then_some(())
+    })
+    .await;
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stood_still_until_it_lost_its_game_says_nothing_more_about_it() {
+    let site = Site::open(2).await;
+    let game = site.create(0).await;
+    let mut first_host = site.host(0).await;
+    let (mut zombies_ada, of_ada) = site.player(0, join("Ada")).await;
+    let (bob, of_bob) = site.player(0, join("Bob")).await;
+    first_host.say(json!({ "t": "start" })).await;
+    zombies_ada.until("question").await;
+    site.games[0].process.freeze().await;
+    // It will read this when it goes on.
+    zombies_ada.say(answer(1)).await;
+    drop(bob);
+    let (mut ada, _) = site.player(1, resume(&of_ada)).await;
+    let (mut bob, _) = site.player(1, resume(&of_bob)).await;
+    let mut host = site.host(1).await;
+    ada.say(answer(0)).await;
+    assert_eq!(ada.until("ack").await["saved"], true);
+    site.games[0].process.thaw();
+    for socket in [&mut zombies_ada, &mut first_host] {
+        let (told, code) = socket.last_words().await;
+        assert_eq!(code, Some(1012), "{told:?}");
+        let is_marked =
+            |frame: &Value| frame["saved"] == false || frame["t"] == "bye" || frame["t"] == "saving";
+        let after = told
+            .iter()
+            .filter(|frame| frame["t"] != "question" && frame["t"] != "progress" && frame["t"] != "roster");
+        assert!(after.clone().all(is_marked), "{told:?}");
+    }
+    site.games[0]
+        .until_metric("homeroom_game_games_fenced_total", |fenced| fenced == 1)
+        .await;
+    // From now on it passes on what comes to it.
+    let (mut again, state) = site.player(0, resume(&of_ada)).await;
+    assert_eq!(
+        (&state["state"]["epoch"], &state["state"]["answered"]),
+        (&json!(2), &json!([0]))
+    );
+    bob.say(answer(1)).await;
+    assert_eq!(bob.until("ack").await["saved"], true);
+    finish(&mut host, [&mut again, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.stop().await;
+}

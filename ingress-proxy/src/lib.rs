@@ -1,0 +1,34 @@
+//! The ingress proxy: keeps everybody of one game on the server that holds it, and spreads everything else over the APIs.
+
+mod budget;
+mod course;
+mod forwarded;
+mod group;
+mod headers;
+mod health;
+mod key;
+mod members;
+mod membership;
+mod notes;
+mod owners;
+mod placement;
+mod proxy;
+mod redirect;
+mod refusal;
+mod replay;
+mod route;
+mod screen;
+mod tunnel;
+mod tunnels;
+mod upstream;
+
+pub use course::{Course, FOLLOWS_MAX};
+pub use group::Group;
+pub use key::{KeyError, parse as parse_key};
+pub use members::{Kind, MEMBERS_MAX, Member, MemberError, Members, MembersError};
+pub use membership::router as membership;
+pub use placement::{order, weight};
+pub use proxy::{Proxy, Settings};
+pub use redirect::to_https;
+pub use route::{Route, game_path};
+pub use upstream::{Upstream, UpstreamError};

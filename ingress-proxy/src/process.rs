@@ -1,0 +1,162 @@
+//! From a configuration to a running proxy and back to the prompt.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use http::HeaderValue;
+use ingress_proxy::{Group, Kind, Member, Members, Proxy, Settings, membership, to_https};
+use runtime::config::refuse;
+use runtime::http::Options;
+use runtime::lifecycle::Shutdown;
+use runtime::tls::Reloading;
+use runtime::{descriptors, telemetry};
+use tokio::task::JoinHandle;
+use tower::service_fn;
+
+use crate::cli::Config;
+
+/// How long requests in flight may go on once a stop was asked for, and the last tunnels to end after they were closed.
+const GRACE: Duration = Duration::from_secs(3);
+/// Descriptors of one client: its own connection and one to a server.
+const DESCRIPTORS_PER_CLIENT: usize = 2;
+/// Connections of the listener that only redirects; part of what is kept back of the descriptors.
+const REDIRECTED_AT_ONCE: usize = 100;
+/// How often readiness is told to the metrics.
+const PUBLISH_EVERY: Duration = Duration::from_secs(1);
+
+/// A configuration that has been checked as far as it can be without binding anything.
+pub(crate) struct Prepared {
+    config: Config,
+    settings: Settings,
+    tls: Option<Reloading>,
+    connections_max: usize,
+}
+
+/// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
+pub(crate) fn prepare(config: Config) -> Prepared {
+    if let Err(why) = telemetry::init(config.log_format, &config.log) {
+        refuse(why);
+    }
+    for (flag, kind, list) in [
+        ("--game", Kind::Games, &config.games),
+        ("--api", Kind::Apis, &config.apis),
+    ] {
+        if let Err(error) = Members::new(kind, list.clone()) {
+            refuse(format!("{flag}: {error}"));
+        }
+    }
+    let tls = match (&config.tls_cert, &config.tls_key) {
+        (Some(cert), Some(key)) => Some(Reloading::read(cert, key).unwrap_or_else(|error| refuse(error))),
+        (None, _) | (_, None) => None,
+    };
+    let capacity =
+        descriptors::client_capacity().unwrap_or_else(|error| refuse(error)) / DESCRIPTORS_PER_CLIENT;
+    let asked = usize::try_from(config.connections_max).unwrap_or(usize::MAX);
+    if capacity < asked {
+        tracing::warn!(
+            asked,
+            connections = capacity,
+            "the limit on open files allows fewer connections than --connections-max"
+        );
+    }
+    let hsts = (config.hsts_s > 0).then(|| format!("max-age={}", config.hsts_s));
+    let settings = Settings {
+        https: tls.is_some(),
+        body_bytes_max: config.body_bytes_max,
+        trusted: config.trust_forwarded.clone(),
+        hsts: hsts.and_then(|value| HeaderValue::try_from(value).ok()),
+        access_log: config.access_log,
+    };
+    Prepared {
+        config,
+        settings,
+        tls,
+        connections_max: asked.min(capacity),
+    }
+}
+
+/// Runs until a signal asks for the end.
+///
+/// # Errors
+/// When something cannot be opened or bound; afterwards failures are handled where they happen.
+pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
+    let Prepared {
+        config,
+        settings,
+        tls,
+        connections_max,
+    } = prepared;
+    // First, so that a signal during the start is answered by a stop and not by a death.
+    let mut shutdown = Shutdown::on_signals().context("handle signals")?;
+    // Before the servers, whose metrics are registered with them.
+    runtime::metrics::install().context("install the metrics")?;
+    let group = |kind, list: &[Member]| Group::new(kind, list.to_vec());
+    let (games, apis) = (
+        group(Kind::Games, &config.games)?,
+        group(Kind::Apis, &config.apis)?,
+    );
+    let more = membership(games.clone(), apis.clone());
+    let health = runtime::admin::start_with(config.admin_listen, more)?;
+    tokio::spawn(publish(games.clone(), apis.clone()));
+    let proxy = Proxy::new(games, apis, settings);
+
+    let drain = Duration::from_secs(config.drain_s.into());
+    let options = Options {
+        connections_max,
+        shared: config.reuse_port,
+        tls: tls.as_ref().map(Reloading::acceptor),
+        drain: drain + GRACE,
+    };
+    let listener = runtime::http::bind(config.listen, config.reuse_port)
+        .with_context(|| format!("listen on {} (--listen)", config.listen))?;
+    let bound = listener.local_addr().context("read the bound address")?;
+    let redirected = redirect(&config, &shutdown)?;
+    if let Some(tls) = tls {
+        tokio::spawn(tls.watch());
+    }
+    let served = tokio::spawn(runtime::http::serve(
+        listener,
+        proxy.clone(),
+        options,
+        shutdown.clone(),
+    ));
+    health.set_ready(true);
+    tracing::info!(%bound, games = config.games.len(), apis = config.apis.len(), "listening");
+
+    shutdown.asked().await;
+    health.set_ready(false);
+    let closed = proxy.close_tunnels(drain);
+    served.await.context("the listener")?;
+    closed.abort();
+    if let Some(redirected) = redirected {
+        redirected.await.context("the listener that redirects")?;
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn redirect(config: &Config, shutdown: &Shutdown) -> anyhow::Result<Option<JoinHandle<()>>> {
+    let Some(address) = config.redirect_listen else {
+        return Ok(None);
+    };
+    let listener = runtime::http::bind(address, config.reuse_port)
+        .with_context(|| format!("listen on {address} (--redirect-listen)"))?;
+    let bound = listener.local_addr().context("read the bound address")?;
+    tracing::info!(%bound, "redirecting to https");
+    let options = Options {
+        connections_max: REDIRECTED_AT_ONCE,
+        shared: config.reuse_port,
+        tls: None,
+        drain: GRACE,
+    };
+    let serving = runtime::http::serve(listener, service_fn(to_https), options, shutdown.clone());
+    Ok(Some(tokio::spawn(serving)))
+}
+
+async fn publish(games: Group, apis: Group) {
+    loop {
+        games.publish();
+        apis.publish();
+        tokio::time::sleep(PUBLISH_EVERY).await;
+    }
+}

@@ -1,0 +1,171 @@
+//! Requests about one game: to whoever holds it, to the next in order when a server cannot be reached, and where a 421 points.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use protocol::ids::GameCode;
+use runtime::metrics::{self, Counter};
+use tokio::time::Instant;
+
+use super::{ANSWER_MAX, ANSWER_WITH_BODY_MAX, Proxy};
+use crate::course::Course;
+use crate::headers::{self, FOLLOWS, OWNER, UNREACHABLE};
+use crate::members::Members;
+use crate::notes::ServedBy;
+use crate::refusal::Refusal;
+use crate::replay::Replay;
+use crate::upstream::{Upstream, UpstreamError};
+
+/// Time after which no further server is asked: a phone tries again by itself then.
+const SEARCH_MAX: Duration = Duration::from_secs(6);
+/// Bytes of a body that is kept until it is known which server takes it. A game is created with 200 bytes; a whole quiz in
+/// the body is sent to one server only.
+const KEPT_BODY_BYTES: u64 = 64 * 1024;
+
+/// The search for the server that holds a game.
+pub(super) struct Search<'a> {
+    proxy: &'a Proxy,
+    code: GameCode,
+    /// Who there was when it began.
+    members: Members,
+    course: Course<Named>,
+    /// Whom placement would ask, as far as it is ready.
+    first: Option<Named>,
+    until: Instant,
+}
+
+/// A server, equal to those of the same name.
+#[derive(Clone)]
+pub(super) struct Named(pub(super) Arc<Upstream>);
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(proxy: &'a Proxy, code: GameCode) -> Self {
+        let members = proxy.0.games.now();
+        let ordered: Vec<Named> = members.ordered(code.as_str()).into_iter().map(Named).collect();
+        let remembered = proxy
+            .0
+            .owners
+            .get(code)
+            .and_then(|name| members.named(&name).cloned().map(Named));
+        Self {
+            proxy,
+            code,
+            members,
+            first: ordered.first().cloned(),
+            course: Course::new(remembered, ordered),
+            until: Instant::now() + SEARCH_MAX,
+        }
+    }
+
+    /// Whom to ask next; none when all were asked, or it takes too long.
+    pub(super) fn ask(&mut self) -> Option<Named> {
+        if Instant::now() >= self.until {
+            return None;
+        }
+        self.course.ask()
+    }
+
+    /// Marks a request as one of a proxy that follows owners, and says whom it could not reach.
+    pub(super) fn mark(&self, headers: &mut HeaderMap) {
+        headers.insert(FOLLOWS, HeaderValue::from_static("1"));
+        let names: Vec<&str> = self
+            .course
+            .were_unreachable()
+            .iter()
+            .map(|server| server.0.name())
+            .collect();
+        if let (false, Ok(names)) = (names.is_empty(), HeaderValue::try_from(names.join(", "))) {
+            headers.insert(UNREACHABLE, names);
+        }
+    }
+
+    pub(super) fn unreachable(&mut self, server: &Named) {
+        server.0.metrics().failed();
+        metrics::inc(Counter::ProxyServersPassedOverTotal);
+        self.proxy.0.owners.forget(self.code);
+        self.course.unreachable(server);
+    }
+
+    /// Whether an answer settles the search. A 421 sends it on; what cannot be followed is an error.
+    pub(super) fn settles(
+        &mut self,
+        server: &Named,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<bool, Refusal> {
+        let owners = &self.proxy.0.owners;
+        if status != StatusCode::MISDIRECTED_REQUEST {
+            let accepted = status == StatusCode::SWITCHING_PROTOCOLS || status.is_success();
+            if accepted && self.first.as_ref() != Some(server) {
+                owners.remember(self.code, server.0.name());
+            }
+            return Ok(true);
+        }
+        owners.forget(self.code);
+        let owner = headers
+            .get(OWNER)
+            .and_then(|name| self.members.named(name.to_str().ok()?));
+        match owner {
+            Some(owner) if self.course.follow(server.clone(), Named(Arc::clone(owner))) => {
+                metrics::inc(Counter::ProxyOwnersFollowedTotal);
+                Ok(false)
+            }
+            Some(_) | None => Err(Refusal::Moving),
+        }
+    }
+}
+
+impl Proxy {
+    /// An HTTP call about a game.
+    pub(super) async fn ask_game(
+        &self,
+        code: GameCode,
+        request: Request<Body>,
+    ) -> Result<Response<Body>, Refusal> {
+        let mut replay = Replay::new(request, KEPT_BODY_BYTES)
+            .await
+            .map_err(|_| Refusal::Broken)?;
+        let patience = if replay.has_body() {
+            ANSWER_WITH_BODY_MAX
+        } else {
+            ANSWER_MAX
+        };
+        let mut search = Search::new(self, code);
+        let mut why = Refusal::NoServer;
+        while let Some(server) = search.ask() {
+            // A long body went to a server that does not hold the game.
+            let Some(mut request) = replay.take() else {
+                return Err(why);
+            };
+            search.mark(request.headers_mut());
+            match server.0.send(request, patience).await {
+                Ok(mut response) => {
+                    if search.settles(&server, response.status(), response.headers())? {
+                        headers::for_client(response.headers_mut());
+                        response.extensions_mut().insert(ServedBy(server.0));
+                        return Ok(response);
+                    }
+                    why = Refusal::Moving;
+                }
+                Err((error, unsent)) => {
+                    search.unreachable(&server);
+                    why = self.refusal(&error);
+                    let untouched = unsent.is_some() || matches!(error, UpstreamError::Connect(..));
+                    replay.unsent(unsent);
+                    if !(untouched || replay.is_idempotent()) {
+                        return Err(why);
+                    }
+                }
+            }
+        }
+        Err(why)
+    }
+}

@@ -1,0 +1,135 @@
+//! The WebSocket of a game: the handshake goes to the server that holds it, and once that has said 101, bytes go both ways.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{CONNECTION, UPGRADE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use protocol::ids::GameCode;
+use runtime::http::Stream;
+use tokio::net::TcpStream;
+
+use super::game::Search;
+use super::{Proxy, server_uri};
+use crate::headers::{self, Client};
+use crate::notes::ServedBy;
+use crate::refusal::Refusal;
+use crate::route::Route;
+use crate::screen;
+use crate::tunnel::{self, Ended};
+use crate::upstream::{Upstream, UpstreamError};
+
+/// Time for both connections to become a tunnel once 101 has been said: the client has to take 200 bytes.
+const SWITCH_MAX: Duration = Duration::from_secs(10);
+
+impl Proxy {
+    /// A handshake, and the tunnel after it.
+    pub(super) async fn tunnel(
+        &self,
+        code: GameCode,
+        parts: Parts,
+        client: Client,
+        upgrade: OnUpgrade,
+    ) -> Result<Response<Body>, Refusal> {
+        let uri = server_uri(&parts.uri, Route::Game);
+        let mut headers = parts.headers;
+        headers::for_server(&mut headers, client);
+        switch(&mut headers);
+        let mut search = Search::new(self, code);
+        let mut why = Refusal::NoServer;
+        while let Some(server) = search.ask() {
+            search.mark(&mut headers);
+            match server.0.upgrade(handshake(&uri, &headers)).await {
+                Ok(response) => {
+                    if search.settles(&server, response.status(), response.headers())? {
+                        return self.settled(response, upgrade, server.0);
+                    }
+                    why = Refusal::Moving;
+                }
+                Err(error) => {
+                    search.unreachable(&server);
+                    why = self.refusal(&error);
+                    match error {
+                        // A handshake changes nothing, so another server may have it.
+                        UpstreamError::Connect(..) | UpstreamError::Broken(_) => {}
+                        UpstreamError::Late => return Err(why),
+                    }
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// The answer for the client; with 101 the tunnel begins.
+    fn settled(
+        &self,
+        mut response: Response<Incoming>,
+        client: OnUpgrade,
+        server: Arc<Upstream>,
+    ) -> Result<Response<Body>, Refusal> {
+        let served_by = ServedBy(Arc::clone(&server));
+        response.extensions_mut().insert(served_by);
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            headers::for_client(response.headers_mut());
+            return Ok(response.map(Body::new));
+        }
+        if !screen::has_token(response.headers(), &UPGRADE, "websocket") {
+            return Err(Refusal::Broken);
+        }
+        headers::for_client(response.headers_mut());
+        switch(response.headers_mut());
+        let upstream = hyper::upgrade::on(&mut response);
+        let tunnels = self.0.tunnels.clone();
+        tokio::spawn(async move {
+            let both = async { Ok::<_, hyper::Error>((client.await?, upstream.await?)) };
+            // A client that left in the meantime has nobody to tell it to.
+            let Ok(Ok((client, upstream))) = tokio::time::timeout(SWITCH_MAX, both).await else {
+                return;
+            };
+            // A task of its own, which holds nothing else.
+            if let Some(tunnel) = bare(client, upstream) {
+                tunnels.run(server, tunnel);
+            }
+        });
+        Ok(response.map(|_| Body::empty()))
+    }
+}
+
+fn switch(headers: &mut HeaderMap) {
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+}
+
+fn handshake(uri: &Uri, headers: &HeaderMap) -> Request<Empty<Bytes>> {
+    let mut request = Request::new(Empty::new());
+    *request.uri_mut() = uri.clone();
+    *request.headers_mut() = headers.clone();
+    request
+}
+
+/// Takes the bare connections out of what hyper made of them.
+fn bare(client: Upgraded, server: Upgraded) -> Option<impl Future<Output = Ended> + Send + 'static> {
+    let (Ok(client), Ok(server)) = (
+        client.downcast::<TokioIo<Stream>>(),
+        server.downcast::<TokioIo<TcpStream>>(),
+    ) else {
+        tracing::error!("a tunnel's connection is of an unknown kind");
+        return None;
+    };
+    let (from_client, from_server) = (own(&client.read_buf), own(&server.read_buf));
+    let (client, server) = (client.io.into_inner(), server.io.into_inner());
+    Some(tunnel::run(client, server, from_client, from_server))
+}
+
+/// The same bytes without the buffer that they were read into.
+fn own(bytes: &Bytes) -> Bytes {
+    Bytes::copy_from_slice(bytes)
+}

@@ -1,0 +1,162 @@
+//! Where a request goes and what the server sees of it.
+
+use ingress_proxy::{Kind, Proxy, Settings};
+
+use crate::support::{BODY_BYTES_MAX, ask, get, group, listen, nobody, proxy, settings, telling};
+
+#[tokio::test]
+async fn games_go_by_their_code_without_the_prefix_and_the_rest_to_an_api_as_it_is() {
+    let (game_0, game_1, api) = (
+        listen(telling("game-0")).await,
+        listen(telling("game-1")).await,
+        listen(telling("api-0")).await,
+    );
+    let games = [("game-0", game_0.address), ("game-1", game_1.address)];
+    let proxy = proxy(&games, &[("api-0", api.address)]).await;
+    let mut seen = std::collections::BTreeSet::new();
+    for code in ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ", "345678", "H8N4TC"] {
+        let names = ["game-0", "game-1"];
+        let first = names[ingress_proxy::order(&names, code)[0]];
+        seen.insert(first);
+        for path in ["status", "games", "games"] {
+            let answer = get(proxy.address, &format!("/game/{path}?g={code}&x=1")).await;
+            let expected = format!("{first} GET /{path}?g={code}&x=1\n");
+            assert!(answer.contains(&expected), "{expected}{answer}");
+        }
+    }
+    assert_eq!(seen.len(), 2, "the codes reach both servers");
+    for path in [
+        "/store/quizzes?after=1",
+        "/",
+        "/join?g=nonsense",
+        "/store/x?g=a&g=b",
+    ] {
+        let answer = get(proxy.address, path).await;
+        assert!(
+            answer.contains(&format!("api-0 GET {path}\n")),
+            "{path}: {answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_server_learns_who_asks_and_nothing_that_a_client_made_up() {
+    let server = listen(telling("game-0")).await;
+    let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        let forged = "x-forwarded-for: 1.2.3.4\r\nforwarded: for=1.2.3.4\r\nhomeroom-follows-owner: 9\r\nte: trailers\r\n";
+        let answer = ask(proxy.address, &format!("GET {path}"), forged, "").await;
+        for expected in [
+            "host: quiz.example\n",
+            "x-forwarded-for: 127.0.0.1\n",
+            "x-forwarded-proto: http\n",
+            "via: 1.1 homeroom-proxy\n",
+        ] {
+            assert!(answer.contains(expected), "{path} {expected}: {answer}");
+        }
+        for absent in ["1.2.3.4", "owner: 9", "trailers", "\nconnection: "] {
+            let body = answer.split_once("\r\n\r\n").unwrap().1;
+            assert!(!body.contains(absent), "{path} {absent}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn bodies_arrive_whole_whatever_their_framing_and_not_past_the_limit() {
+    let server = listen(telling("any")).await;
+    let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
+    for path in ["/game/games?g=K7Q2MX", "/store/quizzes"] {
+        let line = format!("POST {path}");
+        let known = ask(proxy.address, &line, "content-length: 5\r\n", "12345").await;
+        assert!(
+            known.ends_with("\n\n12345") && known.contains("\ncontent-length: 5\n"),
+            "{known}"
+        );
+        let chunked = ask(
+            proxy.address,
+            &line,
+            "transfer-encoding: chunked\r\n",
+            "3\r\n123\r\n2\r\n45\r\n0\r\n\r\n",
+        )
+        .await;
+        assert!(chunked.ends_with("\n\n12345"), "{chunked}");
+
+        let too_long = "x".repeat(usize::try_from(BODY_BYTES_MAX).unwrap() + 1);
+        let head = format!("content-length: {}\r\n", too_long.len());
+        let answer = ask(proxy.address, &line, &head, &too_long).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 413") && answer.contains("body-too-large"),
+            "{answer}"
+        );
+        let body = format!("{:x}\r\n{too_long}\r\n0\r\n\r\n", too_long.len());
+        let answer = ask(proxy.address, &line, "transfer-encoding: chunked\r\n", &body).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 413") && answer.contains("body-too-large"),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_connections_costs_nobody_a_request() {
+    let (up, dead) = (listen(telling("up")).await, nobody().await);
+    let games = [("game-0", dead), ("game-1", up.address), ("game-2", dead)];
+    let proxy = proxy(&games, &[("api-0", dead), ("api-1", up.address)]).await;
+    for code in ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ", "345678", "H8N4TC"] {
+        let line = format!("POST /game/games?g={code}");
+        let answer = ask(proxy.address, &line, "content-length: 5\r\n", "12345").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("12345"),
+            "{answer}"
+        );
+    }
+    for _ in 0..8 {
+        let answer = ask(proxy.address, "POST /store/x", "content-length: 5\r\n", "12345").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("12345"),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_to_ask_is_said_with_a_time_to_come_back() {
+    let dead = nobody().await;
+    let proxy = proxy(&[("game-0", dead)], &[("api-0", dead)]).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x", "/"] {
+        let answer = get(proxy.address, path).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 503") && answer.contains("no-server"),
+            "{answer}"
+        );
+        assert!(answer.contains("retry-after: "), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_in_front_is_believed_and_browsers_are_told_to_stay_with_https() {
+    let server = listen(telling("any")).await;
+    let settings = Settings {
+        trusted: vec!["127.0.0.0/8".parse().unwrap()],
+        hsts: Some("max-age=60".parse().unwrap()),
+        ..settings()
+    };
+    let servers = [("any", server.address)];
+    let (games, apis) = (group(Kind::Games, &servers), group(Kind::Apis, &servers));
+    let proxy = listen(Proxy::new(games, apis, settings)).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        let line = format!("GET {path}");
+        let forwarded = "x-forwarded-for: 1.2.3.4, 203.0.113.9\r\nx-forwarded-proto: https\r\n";
+        let answer = ask(proxy.address, &line, forwarded, "").await;
+        assert!(
+            answer.contains("strict-transport-security: max-age=60\r\n"),
+            "{answer}"
+        );
+        assert!(
+            answer.contains("\nx-forwarded-for: 203.0.113.9\nx-forwarded-proto: https\n"),
+            "{answer}"
+        );
+        let plain = ask(proxy.address, &line, "x-forwarded-proto: http\r\n", "").await;
+        assert!(!plain.contains("strict-transport-security"), "{plain}");
+    }
+}

@@ -1,0 +1,116 @@
+//! A 421 with the owner's name is followed, remembered and forgotten.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
+
+use crate::support::{Running, ask, get, listen, nobody, proxy, say, socket, telling};
+
+/// A server that holds no game and says who does.
+async fn pointing(owner: &'static str) -> (Running, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let point = move |request: Request| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async move {
+            assert_eq!(request.headers()["homeroom-follows-owner"], "1");
+            let mut response: Response = StatusCode::MISDIRECTED_REQUEST.into_response();
+            let owner = owner.parse().unwrap();
+            response.headers_mut().insert("homeroom-owner", owner);
+            response
+        }
+    };
+    (listen(Router::new().fallback(point)).await, asked)
+}
+
+/// A code for which `first` is asked before `second`.
+fn code(first: &str, second: &str) -> &'static str {
+    let codes = [
+        "K7Q2MX", "222222", "ABCDEF", "ZZZZZZ", "345678", "H8N4TC", "WWWWWW", "QRSTVW",
+    ];
+    let fits = |code: &&str| ingress_proxy::weight(first, code) > ingress_proxy::weight(second, code);
+    codes.into_iter().find(fits).unwrap()
+}
+
+#[tokio::test]
+async fn the_owner_is_followed_and_remembered_until_it_fails() {
+    let ((other, asked), owner) = (pointing("game-1").await, listen(telling("game-1")).await);
+    let games = [("game-0", other.address), ("game-1", owner.address)];
+    let proxy = proxy(&games, &[("api-0", other.address)]).await;
+    let code = code("game-0", "game-1");
+
+    let line = format!("POST /game/games?g={code}");
+    let answer = ask(proxy.address, &line, "content-length: 5\r\n", "12345").await;
+    assert!(
+        answer.contains("game-1 POST") && answer.ends_with("12345"),
+        "{answer}"
+    );
+    for _ in 0..3 {
+        let mut socket = socket(proxy.address, &format!("/game/watch?g={code}"))
+            .await
+            .unwrap();
+        assert_eq!(say(&mut socket, "hello").await, "game-1: hello");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "asked once, then remembered");
+
+    let address = owner.address;
+    drop(owner);
+    // The listener closes in its own time.
+    while tokio::net::TcpStream::connect(address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let answer = get(proxy.address, &format!("/game/status?g={code}")).await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    // It failed, so it was forgotten, and game-0 was asked. It named the same owner, which is not tried again.
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn servers_that_point_at_one_another_end_in_a_refusal() {
+    let ((zero, asked_0), (one, asked_1)) = (pointing("game-1").await, pointing("game-0").await);
+    let games = [("game-0", zero.address), ("game-1", one.address)];
+    let proxy = proxy(&games, &[("api-0", zero.address)]).await;
+    let path = format!("/game/status?g={}", code("game-0", "game-1"));
+    let answer = get(proxy.address, &path).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("game-moving"),
+        "{answer}"
+    );
+    assert!(!answer.contains("homeroom-owner"), "{answer}");
+    let asked = (asked_0.load(Ordering::Relaxed), asked_1.load(Ordering::Relaxed));
+    assert_eq!(asked, (2, 1));
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has_leads_nowhere() {
+    let ((zero, asked), dead) = (pointing("game-9").await, nobody().await);
+    let proxy = proxy(&[("game-0", zero.address)], &[("api-0", dead)]).await;
+    let answer = get(proxy.address, "/game/status?g=K7Q2MX").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("game-moving"),
+        "{answer}"
+    );
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+/// A server that names an owner, and holds the game itself once it is told that the owner cannot be reached.
+#[tokio::test]
+async fn a_server_that_is_told_of_a_dead_owner_can_take_the_game() {
+    let take = |request: Request| async move {
+        match request.headers().get("homeroom-unreachable") {
+            Some(names) => format!("taken from {}", names.to_str().unwrap()).into_response(),
+            None => (StatusCode::MISDIRECTED_REQUEST, [("homeroom-owner", "game-1")]).into_response(),
+        }
+    };
+    let (taker, dead) = (listen(Router::new().fallback(take)).await, nobody().await);
+    let games = [("game-0", taker.address), ("game-1", dead)];
+    let proxy = proxy(&games, &[("api-0", dead)]).await;
+    for (first, second) in [("game-0", "game-1"), ("game-1", "game-0")] {
+        let answer = get(proxy.address, &format!("/game/status?g={}", code(first, second))).await;
+        assert!(answer.ends_with("taken from game-1"), "{first} first: {answer}");
+    }
+}

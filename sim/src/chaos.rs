@@ -1,0 +1,128 @@
+//! What goes wrong in a run, and when: drawn once, from the seed.
+
+use crate::Millis;
+use crate::class::ClientId;
+use crate::dice::Dice;
+
+/// Faults begin after the class has begun to gather and end before it can be over, so that all of them meet a class.
+const FAULTS_MS: (Millis, Millis) = (300, 50_000);
+
+/// Something that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The server is killed and started again.
+    Kill { when: When, restart_ms: Millis },
+    /// The server is asked to stop and started again.
+    Stop { restart_ms: Millis },
+    /// The store is in trouble for a while.
+    Trouble { weather: Weather, lasts_ms: Millis },
+    /// The store restarts without its data.
+    Empty,
+    /// The store restarts without its data, and the server is killed before it can write its games again.
+    EmptyAndKill { restart_ms: Millis },
+    /// A client loses its connection without a word.
+    CutOff { client: ClientId },
+    /// A client's page is loaded again.
+    Reload { client: ClientId },
+    /// The API does not answer for a while.
+    ApiAway { lasts_ms: Millis },
+}
+
+/// The moment of a kill, so that rare ones are met often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum When {
+    /// At once.
+    Now,
+    /// After the server has run so many of its tasks once.
+    AfterTasks(u64),
+    /// When an append has left the server.
+    AppendSent,
+    /// When the store has kept an append, before it has answered.
+    AppendKept,
+    /// When an ack that says "saved" has left the server.
+    AckSent,
+    /// When a snapshot has left the server.
+    SnapshotSent,
+    /// When the store has kept a snapshot, before it has answered.
+    SnapshotKept,
+    /// When a restarted server has claimed the game, before it knows.
+    ClaimKept,
+}
+
+/// How the store answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Weather {
+    /// Within milliseconds.
+    #[default]
+    Calm,
+    /// Late.
+    Slow,
+    /// Calls get lost, on the way there or on the way back, or arrive when their caller has given up.
+    Lossy,
+    /// Nothing can be reached.
+    Away,
+    /// Nothing can be written.
+    Full,
+}
+
+/// The faults of a run, each with its time.
+pub(crate) fn draw(dice: &mut Dice, clients: usize) -> Vec<(Millis, Fault)> {
+    // One run in twelve is a quiet one.
+    let count = if dice.chance(8) { 0 } else { dice.between(2, 8) };
+    let mut faults = Vec::new();
+    for _ in 0..count {
+        let at = dice.between(FAULTS_MS.0, FAULTS_MS.1);
+        faults.push((at, fault(dice, clients)));
+    }
+    faults
+}
+
+fn fault(dice: &mut Dice, clients: usize) -> Fault {
+    let restart_ms = dice.between(30, 2_500);
+    let client = ClientId(dice.below(clients));
+    match dice.weighted(&[36, 4, 32, 8, 1, 8, 8, 3]) {
+        0 => Fault::Kill {
+            when: moment(dice),
+            restart_ms,
+        },
+        1 => Fault::Stop { restart_ms },
+        2 => trouble(dice),
+        3 => Fault::Empty,
+        4 => Fault::EmptyAndKill { restart_ms },
+        5 => Fault::CutOff { client },
+        6 => Fault::Reload { client },
+        _ => Fault::ApiAway {
+            lasts_ms: dice.between(500, 8_000),
+        },
+    }
+}
+
+fn moment(dice: &mut Dice) -> When {
+    match dice.weighted(&[10, 20, 15, 20, 15, 8, 8, 4]) {
+        0 => When::Now,
+        1 => When::AfterTasks(dice.between(1, 12)),
+        2 => When::AppendSent,
+        3 => When::AppendKept,
+        4 => When::AckSent,
+        5 => When::SnapshotSent,
+        6 => When::SnapshotKept,
+        _ => When::ClaimKept,
+    }
+}
+
+fn trouble(dice: &mut Dice) -> Fault {
+    let weathers = [
+        Weather::Slow,
+        Weather::Lossy,
+        Weather::Lossy,
+        Weather::Away,
+        Weather::Full,
+    ];
+    Fault::Trouble {
+        weather: weathers
+            .get(dice.below(weathers.len()))
+            .copied()
+            .unwrap_or_default(),
+        lasts_ms: dice.between(200, 6_000),
+    }
+}

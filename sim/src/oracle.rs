@@ -1,0 +1,328 @@
+//! The judge of a run. It keeps books of its own, from what clients do and hear, what servers say and what the store has, and
+//! knows nothing of the server's code. Rules of the game it takes from `game-core`, reckonings of points it makes itself.
+
+mod books;
+mod frames;
+mod invariant;
+mod kept;
+mod result;
+mod saved;
+
+use std::collections::BTreeMap;
+
+use game_core::Phase;
+use game_server::{Restoration, Stored};
+use protocol::quiz::QuizDocument;
+use protocol::result::GameResult;
+use serde_json::Value;
+
+pub use invariant::{Invariant, Violation};
+
+use crate::Millis;
+use crate::class::{ClientId, Deed};
+use crate::coverage::{Coverage, Seen};
+use crate::wire::LineId;
+use books::Books;
+use frames::Sequences;
+use saved::Saved;
+
+/// The judge.
+pub(crate) struct Oracle {
+    broken: Option<Violation>,
+    quiz: QuizDocument,
+    books: Books,
+    saved: Saved,
+    sequences: Sequences,
+    /// The highest epoch that each client has heard.
+    epochs: BTreeMap<usize, u64>,
+    /// Clients that send an answer again if they send it now.
+    reconnected: BTreeMap<usize, bool>,
+    result: Option<GameResult>,
+    /// The store lost the game and has not got it again.
+    is_emptied: bool,
+    is_lost: bool,
+    told_lost: Vec<bool>,
+}
+
+impl Oracle {
+    /// `is_untidy`: the store may keep records longer than it must.
+    pub(crate) fn new(quiz: &QuizDocument, phones: usize, is_untidy: bool) -> Self {
+        Self {
+            broken: None,
+            books: Books::default(),
+            saved: Saved::new(quiz, is_untidy),
+            quiz: quiz.clone(),
+            sequences: Sequences::default(),
+            epochs: BTreeMap::new(),
+            reconnected: BTreeMap::new(),
+            result: None,
+            is_emptied: false,
+            is_lost: false,
+            told_lost: vec![false; phones + 1],
+        }
+    }
+
+    /// The first broken invariant.
+    pub(crate) fn broken(&self) -> Option<&Violation> {
+        self.broken.as_ref()
+    }
+
+    pub(crate) fn fail(&mut self, invariant: Invariant, detail: String) {
+        if self.broken.is_none() {
+            self.broken = Some(Violation { invariant, detail });
+        }
+    }
+
+    fn check(&mut self, judged: Result<(), (Invariant, String)>) {
+        if let Err((invariant, detail)) = judged {
+            self.fail(invariant, detail);
+        }
+    }
+
+    /// The host had to draw another code: nobody has played under the one before.
+    pub(crate) fn another_game(&mut self) {
+        let is_untidy = self.saved.is_untidy;
+        self.saved = Saved::new(&self.quiz, is_untidy);
+        self.is_emptied = false;
+    }
+
+    /// The game is lost for good, by the store's fault.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// The API has the result.
+    pub(crate) fn has_result(&self) -> bool {
+        self.result.is_some()
+    }
+
+    /// Whether an answer was sent and nothing was heard of it yet.
+    pub(crate) fn has_answers_in_flight(&self) -> bool {
+        self.books
+            .entries()
+            .any(|(_, _, entry)| entry.copies > 0 && !entry.is_settled())
+    }
+
+    // --- what clients do ---------------------------------------------------------------------------------------------
+
+    pub(crate) fn deed(&mut self, client: ClientId, deed: Deed) {
+        match deed {
+            Deed::Joined { player } => self.books.is_player(client.0, player),
+            Deed::Answered { q, choices } => self.books.answered(client.0, q, choices),
+            Deed::ToldLost => {
+                if let Some(told) = self.told_lost.get_mut(client.0) {
+                    *told = true;
+                }
+                if !self.is_lost {
+                    self.fail(
+                        Invariant::LossIsTold,
+                        format!("client {} hears of a loss that is none", client.0),
+                    );
+                }
+            }
+        }
+    }
+
+    /// A client opens a socket.
+    pub(crate) fn reconnects(&mut self, client: ClientId) {
+        self.reconnected.insert(client.0, true);
+    }
+
+    /// A client sends a frame.
+    pub(crate) fn said(&mut self, client: ClientId, frame: &Value, coverage: &mut Coverage) {
+        if frame["t"] != "answer" {
+            return;
+        }
+        let q = frame["q"]
+            .as_u64()
+            .and_then(|q| u16::try_from(q).ok())
+            .unwrap_or_default();
+        if let Some(entry) = self.books.entry_mut(client.0, q) {
+            entry.copies += 1;
+            if entry.copies > 1 {
+                coverage.saw(Seen::AnswerResent);
+            }
+        }
+    }
+
+    // --- what servers say --------------------------------------------------------------------------------------------
+
+    /// A server says something, which is on its way now.
+    pub(crate) fn emitted(
+        &mut self,
+        _now: Millis,
+        line: LineId,
+        client: ClientId,
+        frame: &Value,
+        coverage: &mut Coverage,
+    ) {
+        if frame["saved"] == false {
+            let is_ack = frame["t"] == "ack";
+            coverage.saw(if is_ack {
+                Seen::AckUnsaved
+            } else {
+                Seen::FrameUnsaved
+            });
+        }
+        let judged = self.sequences.judge(line, frame);
+        self.check(judged);
+        let judged = frames::judge(frame, self.books.player(client.0), &self.saved);
+        self.check(judged);
+    }
+
+    /// A connection is over.
+    pub(crate) fn line_over(&mut self, line: LineId) {
+        self.sequences.over(line);
+    }
+
+    /// A client hears something.
+    pub(crate) fn heard(&mut self, client: ClientId, frame: &Value, coverage: &mut Coverage) {
+        let q = frame["q"]
+            .as_u64()
+            .and_then(|q| u16::try_from(q).ok())
+            .unwrap_or_default();
+        match frame["t"].as_str().unwrap_or_default() {
+            "welcome" | "sync" => self.heard_state(client, &frame["state"]),
+            "ack" => {
+                let is_saved = frame["saved"] == true;
+                let Some(entry) = self.books.entry_mut(client.0, q) else {
+                    let detail = format!("client {} gave no answer to question {q}", client.0);
+                    return self.fail(Invariant::NothingInvented, detail);
+                };
+                if is_saved && entry.is_unsaved {
+                    coverage.saw(Seen::AckSavedLater);
+                }
+                entry.is_unsaved = !is_saved;
+                entry.is_saved |= is_saved;
+            }
+            "error" if q > 0 && frame["code"] != "busy" => {
+                coverage.saw(Seen::AnswerRefused);
+                if let Some(entry) = self.books.entry_mut(client.0, q).filter(|entry| !entry.is_saved) {
+                    entry.refused = frame["code"].as_str().map(str::to_owned);
+                }
+            }
+            "result" => self.books.told(client.0, q),
+            "over" => self.books.told(client.0, u16::MAX),
+            _ => {}
+        }
+    }
+
+    fn heard_state(&mut self, client: ClientId, state: &Value) {
+        let epoch = state["epoch"].as_u64().unwrap_or_default();
+        let before = self.epochs.insert(client.0, epoch).unwrap_or_default();
+        if epoch < before {
+            let detail = format!("client {} hears epoch {epoch} after {before}", client.0);
+            self.fail(Invariant::EpochsNeverGoBack, detail);
+        }
+        let q = state["question"]["q"]
+            .as_u64()
+            .and_then(|q| u16::try_from(q).ok());
+        match state["phase"].as_str().unwrap_or_default() {
+            // What came before the question on the screen is decided.
+            "question" => self.books.told(client.0, q.unwrap_or(1) - 1),
+            "results" => self.books.told(client.0, q.unwrap_or_default()),
+            "podium" | "ended" => self.books.told(client.0, u16::MAX),
+            _ => {}
+        }
+    }
+
+    // --- the store, the processes, the API ---------------------------------------------------------------------------
+
+    /// A write reached the store, which has this of the game now.
+    pub(crate) fn stored(&mut self, kept: Option<&Stored>, coverage: &mut Coverage) {
+        let Some(stored) = kept else {
+            if self.saved.is_there {
+                self.is_emptied = !(self.has_result() && self.saved.phase() == Phase::Ended);
+            }
+            return self.saved.gone();
+        };
+        if std::mem::take(&mut self.is_emptied) {
+            coverage.saw(Seen::Rewritten);
+        }
+        let judged = self.saved.follow(stored);
+        self.check(judged);
+    }
+
+    pub(crate) fn killed(&mut self) {}
+
+    /// A process has taken up the games of its store.
+    pub(crate) fn restored(&mut self, restoration: Restoration, coverage: &mut Coverage) {
+        if self.saved.is_there {
+            if restoration.restored != 1 {
+                self.fail(Invariant::GameComesBack, format!("{restoration:?}"));
+            }
+            if matches!(self.saved.phase(), Phase::Question { .. }) {
+                coverage.saw(Seen::RestoreOfOpenQuestion);
+            }
+        } else if self.is_emptied {
+            // Its owner is dead, and the store has nothing of it.
+            self.is_lost = true;
+            coverage.saw(Seen::GameLost);
+        }
+    }
+
+    /// A result reaches the API.
+    pub(crate) fn result(&mut self, result: &GameResult, coverage: &mut Coverage) {
+        if !self.saved.was_over {
+            self.fail(
+                Invariant::ResultOnce,
+                "its game is not over, as far as the store knows".to_owned(),
+            );
+        }
+        match &self.result {
+            Some(before) => {
+                coverage.saw(Seen::ResultRepeated);
+                if before != result {
+                    self.fail(
+                        Invariant::ResultOnce,
+                        "the second one says something else".to_owned(),
+                    );
+                }
+            }
+            None => {
+                let judged = result::judge(result, &self.quiz, &self.books);
+                self.check(judged);
+                self.result = Some(result.clone());
+            }
+        }
+    }
+
+    /// After every step: what was acked is there.
+    pub(crate) fn step(&mut self) {
+        if !self.saved.is_there {
+            return;
+        }
+        let lost = self
+            .books
+            .entries()
+            .find(|(player, q, entry)| entry.is_saved && !self.saved.has(*player, *q))
+            .map(|(player, q, _)| format!("player {player} question {q} is not in the store"));
+        if let Some(detail) = lost {
+            self.fail(Invariant::AckedAnswersKept, detail);
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self) {
+        if self.is_lost {
+            if !self.told_lost.iter().all(|told| *told) {
+                let detail = format!("who was told: {:?}", self.told_lost);
+                self.fail(Invariant::LossIsTold, detail);
+            }
+            return;
+        }
+        let open = self
+            .books
+            .entries()
+            .find(|(_, _, entry)| !entry.is_settled())
+            .map(|(player, q, entry)| format!("player {player} question {q}: {entry:?}"));
+        if let Some(detail) = open {
+            self.fail(Invariant::AnswersSettled, detail);
+        }
+        let Some(result) = self.result.clone() else {
+            return self.fail(Invariant::ResultOnce, "there is none".to_owned());
+        };
+        let judged = result::judge(&result, &self.quiz, &self.books);
+        self.check(judged);
+    }
+}

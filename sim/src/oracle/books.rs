@@ -1,0 +1,83 @@
+//! What students answered and what they were told, by hand.
+
+use std::collections::BTreeMap;
+
+/// An answer that a student gave.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Entry {
+    /// The choices, ascending.
+    pub(super) choices: Vec<u8>,
+    /// How often it was sent.
+    pub(super) copies: u32,
+    /// It was heard that it counts, and is not saved yet.
+    pub(super) is_unsaved: bool,
+    /// It was heard that it is saved.
+    pub(super) is_saved: bool,
+    /// It was refused with this code before anything else was heard of it.
+    pub(super) refused: Option<String>,
+    /// A later state or a result told what became of the question.
+    pub(super) is_told: bool,
+}
+
+impl Entry {
+    /// Whether the student knows.
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_saved || self.refused.is_some() || self.is_told
+    }
+}
+
+/// All answers, by player and question.
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    /// The player that each client is, by the client's number.
+    players: BTreeMap<usize, u32>,
+    entries: BTreeMap<(u32, u16), Entry>,
+}
+
+impl Books {
+    pub(super) fn is_player(&mut self, client: usize, player: u32) {
+        self.players.insert(client, player);
+    }
+
+    /// The player that a client is.
+    pub(super) fn player(&self, client: usize) -> Option<u32> {
+        self.players.get(&client).copied()
+    }
+
+    pub(super) fn answered(&mut self, client: usize, q: u16, choices: Vec<u8>) {
+        if let Some(player) = self.player(client) {
+            let entry = self.entries.entry((player, q)).or_default();
+            entry.choices = choices;
+        }
+    }
+
+    /// What a client knows of its answer to `q`.
+    pub(super) fn entry_mut(&mut self, client: usize, q: u16) -> Option<&mut Entry> {
+        let player = self.player(client)?;
+        self.entries.get_mut(&(player, q))
+    }
+
+    pub(super) fn entry(&self, player: u32, q: u16) -> Option<&Entry> {
+        self.entries.get(&(player, q))
+    }
+
+    /// A state or a result told a client about every question up to `q`.
+    pub(super) fn told(&mut self, client: usize, q: u16) {
+        let Some(player) = self.player(client) else {
+            return;
+        };
+        for entry in self
+            .entries
+            .range_mut((player, 0)..=(player, q))
+            .map(|(_, entry)| entry)
+        {
+            entry.is_told = true;
+        }
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u32, u16, &Entry)> {
+        self.entries
+            .iter()
+            .map(|((player, q), entry)| (*player, *q, entry))
+    }
+}

@@ -1,0 +1,232 @@
+//! A process: one current-thread tokio runtime with a paused clock, and the real game server in it.
+//!
+//! Whatever the server spawns, its libraries included, lives in that runtime and nowhere else. Dropping the runtime is the
+//! SIGKILL: every task is gone at the await point where it stood. A runtime that is not run stands still, as a stopped process
+//! does. Time passes only when the world says how far.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::ConnectInfo;
+use game_server::{Ambient, Backoffice, Config, GameLog, GameServer, Source};
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
+
+use crate::Millis;
+use crate::dice::Dice;
+use crate::emission::{Emission, Emissions};
+use crate::keys;
+use crate::wire::ServerEnd;
+
+/// Unix time at the beginning of a run, in milliseconds: the year 2100, so that no token of a run is ever past its expiry,
+/// which a library compares with the machine's clock.
+const WALL_START_MS: u64 = 4_102_444_800_000;
+
+/// A game server's process.
+pub(crate) struct Process {
+    /// Taken out by a kill.
+    runtime: Option<Runtime>,
+    server: GameServer,
+    emissions: Emissions,
+    park: Arc<Park>,
+    /// The process's own clock when the world's was 0, or would have been.
+    start: Instant,
+}
+
+/// Tells when a runtime has nothing left to do at the present moment.
+#[derive(Default)]
+struct Park {
+    is_asked: AtomicBool,
+    is_parked: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Park {
+    /// Called by the runtime before it waits.
+    fn parked(&self) {
+        if self.is_asked.load(Ordering::Relaxed) {
+            self.is_parked.store(true, Ordering::Relaxed);
+            let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+/// Wall clock and randomness of one process.
+struct Seeded {
+    dice: Mutex<Dice>,
+    born: Instant,
+    born_ms: Millis,
+}
+
+impl Source for Seeded {
+    fn unix_ms(&self) -> u64 {
+        let since = Instant::now().saturating_duration_since(self.born);
+        let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        WALL_START_MS + self.born_ms + since_ms
+    }
+
+    fn random(&self) -> u128 {
+        self.dice.lock().unwrap_or_else(PoisonError::into_inner).bits()
+    }
+}
+
+/// What a process is started with.
+pub(crate) struct Start {
+    pub(crate) log: Arc<dyn GameLog>,
+    pub(crate) backoffice: Arc<dyn Backoffice>,
+    pub(crate) emissions: Emissions,
+    pub(crate) dice: Dice,
+    pub(crate) now: Millis,
+}
+
+impl Process {
+    /// Starts a process, which takes up the games of its log and then says that it is ready.
+    pub(crate) fn start(start: Start) -> std::io::Result<Self> {
+        let park = Arc::new(Park::default());
+        let hook = Arc::clone(&park);
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            // One task between two looks at the root, so that a kill can come after any number of them.
+            .event_interval(1)
+            .on_thread_park(move || hook.parked())
+            .build()?;
+        let guard = runtime.enter();
+        let born = Instant::now();
+        let source = Seeded {
+            dice: Mutex::new(start.dice),
+            born,
+            born_ms: start.now,
+        };
+        let config = Config {
+            server_name: "sim".to_owned(),
+            ..Config::default()
+        };
+        let server = GameServer::with_ambient(
+            config,
+            keys::server_keys(),
+            start.backoffice,
+            start.log,
+            Ambient::new(source),
+        );
+        let (restoring, emissions) = (server.clone(), start.emissions.clone());
+        runtime.spawn(async move {
+            let restored = restoring.restore().await.ok();
+            emissions.push(Emission::Ready { restored });
+        });
+        drop(guard);
+        let start_of_time = born.checked_sub(Duration::from_millis(start.now)).unwrap_or(born);
+        Ok(Self {
+            runtime: Some(runtime),
+            server,
+            emissions: start.emissions,
+            park,
+            start: start_of_time,
+        })
+    }
+
+    /// What the process has sent since this was called last.
+    pub(crate) fn take_emissions(&self) -> Vec<Emission> {
+        self.emissions.take()
+    }
+
+    /// Its way out.
+    pub(crate) fn emissions(&self) -> Emissions {
+        self.emissions.clone()
+    }
+
+    /// Runs until `limit`, or until the process sends something. Says how far it came.
+    pub(crate) fn run_to(&self, limit: Millis) -> Millis {
+        let Some(runtime) = &self.runtime else {
+            return limit;
+        };
+        let until = self.start + Duration::from_millis(limit);
+        let emissions = &self.emissions;
+        let reached = runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = emissions.came() => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+            Instant::now()
+        });
+        let since = reached.saturating_duration_since(self.start);
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).min(limit)
+    }
+
+    /// Runs everything that can run without time going by.
+    pub(crate) fn settle(&self) {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        self.park.is_asked.store(true, Ordering::Relaxed);
+        runtime.block_on(poll_fn(|context| {
+            if self.park.is_parked.swap(false, Ordering::Relaxed) {
+                return Poll::Ready(());
+            }
+            let mut waker = self.park.waker.lock().unwrap_or_else(PoisonError::into_inner);
+            *waker = Some(context.waker().clone());
+            Poll::Pending
+        }));
+        self.park.is_asked.store(false, Ordering::Relaxed);
+    }
+
+    /// Runs at most so many tasks once, without time going by.
+    pub(crate) fn run_tasks(&self, mut count: u64) {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        runtime.block_on(poll_fn(|context| {
+            if count == 0 {
+                return Poll::Ready(());
+            }
+            count -= 1;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }));
+    }
+
+    /// Serves a new connection.
+    pub(crate) fn accept(&self, end: ServerEnd, peer: SocketAddr) {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        let router = self.server.router().layer(Extension(ConnectInfo(peer)));
+        runtime.spawn(async move {
+            let service = TowerToHyperService::new(router);
+            // How a connection ends is what its client sees of it.
+            let _ended = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(end), service)
+                .with_upgrades()
+                .await;
+        });
+    }
+
+    /// Asks the server to stop in order, as SIGTERM does. It says when it has stopped.
+    pub(crate) fn stop(&self) {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        let (server, emissions) = (self.server.clone(), self.emissions.clone());
+        runtime.spawn(async move {
+            server.shutdown().await;
+            emissions.push(Emission::Stopped);
+        });
+    }
+
+    /// Kills it: every task is gone where it stands. What the tasks' destructors say is said to nobody.
+    pub(crate) fn kill(mut self) {
+        drop(self.runtime.take());
+        drop(self.emissions.take());
+    }
+}

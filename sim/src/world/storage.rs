@@ -1,0 +1,271 @@
+//! Calls between the process and the store, as the weather has it.
+
+use game_server::{Batch, ClaimId, LogError, Written};
+use protocol::ids::GameCode;
+
+use super::World;
+use crate::Millis;
+use crate::chaos::{Weather, When};
+use crate::coverage::Seen;
+use crate::queue::{CallId, Event};
+use crate::store::{Ask, Call, Reply, Said};
+
+/// A call on its way.
+pub(super) struct Flight {
+    /// None when the store has done it, or never will.
+    ask: Option<Ask>,
+    reply: Option<Reply>,
+    incarnation: u64,
+    /// When its caller gives up.
+    gives_up_at: Millis,
+    is_answer_lost: bool,
+}
+
+/// How long a caller waits for an answer before it calls its outcome unknown.
+const PATIENCE_MS: (Millis, Millis) = (300, 1_500);
+
+fn unknown(why: &'static str) -> Result<Said, LogError> {
+    Err(LogError::Unavailable(why.into()))
+}
+
+impl World {
+    /// The process calls the store.
+    pub(super) fn called(&mut self, call: Call) {
+        self.calls_made += 1;
+        let id = CallId(self.calls_made);
+        let Call { ask, reply } = call;
+        self.trace
+            .line(self.now, format_args!("calls {} {}", id.0, describe(&ask)));
+        let gives_up_at = self.now + self.weather_dice.between(PATIENCE_MS.0, PATIENCE_MS.1);
+        let (arrives_at, is_answer_lost) = self.way_there(id, &ask, gives_up_at);
+        // Nobody listens there: that is known at once. Otherwise the silence tells.
+        let fails_at = if self.weather == Weather::Away {
+            self.now + 2
+        } else {
+            gives_up_at
+        };
+        let answer = unknown("no answer");
+        self.queue
+            .plan(fails_at, Event::StoreAnswers { call: id, answer });
+        if let Some(at) = arrives_at {
+            self.queue.plan(at, Event::StoreDoes { call: id });
+        }
+        let sent = match ask {
+            Ask::Append(..) => Some(When::AppendSent),
+            Ask::Snapshot(..) => Some(When::SnapshotSent),
+            Ask::Create(..)
+            | Ask::Claim(..)
+            | Ask::Tail(_)
+            | Ask::Load(_)
+            | Ask::Release(..)
+            | Ask::Remove(..)
+            | Ask::Games => None,
+        };
+        let flight = Flight {
+            ask: arrives_at.is_some().then_some(ask),
+            reply: Some(reply),
+            incarnation: self.incarnations,
+            gives_up_at,
+            is_answer_lost,
+        };
+        self.calls.insert(id, flight);
+        if let Some(when) = sent {
+            self.kill_if(when);
+        }
+    }
+
+    /// When a call reaches the store, if it does, and whether its answer gets lost.
+    fn way_there(&mut self, id: CallId, ask: &Ask, gives_up_at: Millis) -> (Option<Millis>, bool) {
+        let now = self.now;
+        let dice = &mut self.weather_dice;
+        let soon = Some(now + dice.between(0, 2));
+        match self.weather {
+            Weather::Calm => (soon, false),
+            Weather::Slow => (Some(now + dice.between(20, 900)), false),
+            Weather::Lossy => match dice.weighted(&[35, 25, 25, 15]) {
+                0 => (soon, false),
+                1 => {
+                    self.coverage.saw(Seen::RequestLost);
+                    (None, false)
+                }
+                2 => (soon, true),
+                // Past its caller's patience.
+                _ => (Some(gives_up_at + dice.between(1, 3_000)), false),
+            },
+            Weather::Away => {
+                self.coverage.saw(Seen::Unreachable);
+                (None, false)
+            }
+            Weather::Full if ask.is_write() => {
+                self.coverage.saw(Seen::OutOfMemory);
+                let answer = Err(LogError::NotDone("out of memory".into()));
+                self.queue.plan(now + 1, Event::StoreAnswers { call: id, answer });
+                (None, false)
+            }
+            Weather::Full => (soon, false),
+        }
+    }
+
+    /// A call reaches the store.
+    pub(super) fn store_does(&mut self, id: CallId) {
+        let Some(flight) = self.calls.get_mut(&id) else {
+            return;
+        };
+        let Some(ask) = flight.ask.take() else {
+            return;
+        };
+        let is_dead = flight.incarnation != self.incarnations || self.process.is_none();
+        let is_late = flight.reply.is_none();
+        let is_answer_lost = flight.is_answer_lost;
+        let before = self.store.kept(self.code);
+        let kept_by = kept_when(&ask);
+        if ask.is_write() {
+            let last = before.as_ref().map(|kept| kept.last);
+            match &ask {
+                Ask::Append(_, _, batch) if last.is_some_and(|last| batch.follows() < last) => {
+                    self.coverage.saw(Seen::RepeatedAppend);
+                }
+                Ask::Snapshot(_, _, through, _) if last.is_some_and(|last| *through < last) => {
+                    self.coverage.saw(Seen::StaleSnapshot);
+                }
+                Ask::Create(..)
+                | Ask::Claim(..)
+                | Ask::Append(..)
+                | Ask::Snapshot(..)
+                | Ask::Tail(_)
+                | Ask::Load(_)
+                | Ask::Release(..)
+                | Ask::Remove(..)
+                | Ask::Games => {}
+            }
+            if is_dead {
+                self.coverage.saw(Seen::WriteOfTheDead);
+            } else if is_late {
+                self.coverage.saw(Seen::LateWrite);
+            }
+        }
+        let (is_write, text) = (ask.is_write(), describe(&ask));
+        let untidy = (self.is_untidy && is_write).then(|| ask.clone());
+        let said = self.store.perform(ask);
+        if let (Some(ask), Some(Said::Written(Written::Saved))) = (untidy, &said) {
+            self.store.leave_untidy(&ask, before.as_ref());
+        }
+        self.trace.line(
+            self.now,
+            format_args!("store {} {text} -> {}", id.0, answer_text(said.as_ref())),
+        );
+        if is_write {
+            self.stored();
+        }
+        if is_answer_lost {
+            self.coverage.saw(Seen::AnswerLost);
+        } else if let Some(said) = said {
+            let way_ms = match self.weather {
+                Weather::Slow => self.weather_dice.between(0, 300),
+                Weather::Calm | Weather::Lossy | Weather::Away | Weather::Full => {
+                    self.weather_dice.between(0, 2)
+                }
+            };
+            let answer = Ok(said);
+            self.queue
+                .plan(self.now + way_ms, Event::StoreAnswers { call: id, answer });
+        }
+        if let Some(when) = kept_by {
+            self.kill_if(when);
+        }
+    }
+
+    /// The oracle looks at what the store keeps now.
+    pub(super) fn stored(&mut self) {
+        let kept = self.store.kept(self.code);
+        self.oracle.stored(kept.as_ref(), &mut self.coverage);
+    }
+
+    /// A caller hears.
+    pub(super) fn store_answers(&mut self, id: CallId, answer: Result<Said, LogError>) {
+        let Some(flight) = self.calls.get_mut(&id) else {
+            return;
+        };
+        if let Some(reply) = flight.reply.take() {
+            let text = match &answer {
+                Ok(said) => answer_text(Some(said)),
+                Err(error) => error.to_string(),
+            };
+            self.trace.line(self.now, format_args!("answers {} {text}", id.0));
+            // An error means that its caller has given up or is dead.
+            let _given_up = reply.send(answer);
+        }
+        if flight.ask.is_none() && flight.gives_up_at <= self.now {
+            self.calls.remove(&id);
+        }
+    }
+
+    /// The server is dead: what it sent is lost, reaches the store all the same, or is cut off in the middle.
+    pub(super) fn lose_calls(&mut self) {
+        let mut torn: Option<(GameCode, ClaimId, Batch)> = None;
+        for flight in self.calls.values_mut() {
+            flight.reply = None;
+            match &flight.ask {
+                None => {}
+                Some(Ask::Append(code, claim, batch)) if self.fault_dice.chance(20) => {
+                    torn = Some((*code, *claim, batch.clone()));
+                    flight.ask = None;
+                }
+                Some(_) if self.fault_dice.chance(50) => flight.ask = None,
+                Some(_) => {}
+            }
+        }
+        if let Some((code, claim, batch)) = torn {
+            let bytes = self.fault_dice.below(batch.bytes().len());
+            self.trace.line(self.now, format_args!("torn after {bytes} B"));
+            self.coverage.saw(Seen::TornAppend);
+            self.store.tear(code, claim, &batch, bytes);
+            // What follows the torn end could not be read if it were kept longer than it must.
+            self.is_untidy = false;
+            self.stored();
+        }
+    }
+
+    /// The store restarts empty: calls on their way find nobody.
+    pub(super) fn empty_store(&mut self) {
+        for flight in self.calls.values_mut() {
+            flight.ask = None;
+        }
+        self.store.empty();
+        self.stored();
+    }
+}
+
+fn kept_when(ask: &Ask) -> Option<When> {
+    match ask {
+        Ask::Append(..) => Some(When::AppendKept),
+        Ask::Snapshot(..) => Some(When::SnapshotKept),
+        Ask::Claim(..) => Some(When::ClaimKept),
+        Ask::Create(..) | Ask::Tail(_) | Ask::Load(_) | Ask::Release(..) | Ask::Remove(..) | Ask::Games => {
+            None
+        }
+    }
+}
+
+fn describe(ask: &Ask) -> String {
+    match ask {
+        Ask::Append(_, _, batch) => format!("append {}..={}", batch.follows().next().0, batch.last().0),
+        Ask::Snapshot(_, _, through, bytes) => format!("snapshot through {} {} B", through.0, bytes.len()),
+        Ask::Create(_, birth) => format!("create epoch {} through {}", birth.owner.epoch, birth.through.0),
+        Ask::Claim(..) | Ask::Tail(_) | Ask::Load(_) | Ask::Release(..) | Ask::Remove(..) | Ask::Games => {
+            ask.name().to_owned()
+        }
+    }
+}
+
+fn answer_text(said: Option<&Said>) -> String {
+    match said {
+        Some(Said::Written(written)) => format!("{written:?}"),
+        Some(Said::Created(created)) => format!("{created:?}"),
+        Some(Said::Claimed(claimed)) => format!("{claimed:?}"),
+        Some(Said::Tail(tail)) => format!("tail {:?}", tail.as_ref().map(|tail| tail.last.0)),
+        Some(Said::Stored(stored)) => format!("game {:?}", stored.as_ref().map(|stored| stored.last.0)),
+        Some(Said::Games(games)) => format!("{} games", games.len()),
+        None => "nothing".to_owned(),
+    }
+}
