@@ -152,6 +152,5 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
 }
 
 fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
-    runtime::http::bind(address, false)
-        .with_context(|| format!("listen on {address} ({flag})"))
+    runtime::http::bind(address, false).with_context(|| format!("listen on {address} ({flag})"))
 }

@@ -15,7 +15,10 @@ const BEFORE_THE_SECOND_TRY: Duration = Duration::from_millis(900);
 
 #[tokio::test]
 async fn a_burst_of_clients_finds_room_before_anybody_is_accepted() {
-    assert!(descriptors::client_capacity().unwrap() > CLIENTS, "raise ulimit -n");
+    assert!(
+        descriptors::client_capacity().unwrap() > CLIENTS,
+        "raise ulimit -n"
+    );
     let listener = bind("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let address = listener.local_addr().unwrap();
     let mut clients = Vec::new();

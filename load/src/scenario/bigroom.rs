@@ -95,7 +95,7 @@ pub fn run(targets: &Targets, plan: &Plan, console: &mut Console) -> Result<Outc
     let mut measured = judge::measured(plan, &rooms);
     for room in &mut rooms {
         measured.seconds(&mut room.tally);
-        own::enter_joins(&mut measured, room.joining.joined, room.joining.cpu_us);
+        own::enter_joins(&mut measured, &room.joining);
         own::enter_messages(&mut measured, &room.playing);
     }
     let rooms: Vec<_> = rooms.into_iter().map(|room| room.figures).collect();

@@ -149,7 +149,7 @@ pub fn run(
         fault_examples: tally.faults.examples().to_vec(),
     };
     let mut measured = measured(&figures, tally);
-    own::enter_joins(&mut measured, joining.joined, joining.cpu_us);
+    own::enter_joins(&mut measured, &joining);
     let held = own_held.since(&own_before);
     own::enter_memory(&mut measured, held.joined, held.rss_bytes);
     measured.seconds(&mut engine.world.tally);

@@ -54,22 +54,22 @@ impl Spent {
         }
     }
 
+    /// CPU of one join, in microseconds, when nothing else went on.
+    pub(super) fn us_per_join(&self) -> f64 {
+        real(self.cpu_us) / real(self.joined.max(1))
+    }
+
     /// CPU of one message, in microseconds, when nothing but play went on.
     pub(super) fn us_per_message(&self) -> f64 {
         real(self.cpu_us) / real(self.messages.max(1))
     }
 }
 
-/// Enters `cpu_us` for `joins` joins, and their bars.
-pub(super) fn enter_joins(measured: &mut Measured, joins: u64, cpu_us: u64) {
+/// Enters what was spent while players joined and nothing else went on.
+pub(super) fn enter_joins(measured: &mut Measured, spent: &Spent) {
+    let of = (spent.cpu_us, spent.joined);
     let (bar, target) = (bars::HARNESS_JOIN_US_MAX, bars::HARNESS_JOIN_US_TARGET);
-    enter(
-        measured,
-        "harness CPU per join",
-        (cpu_us, joins),
-        (bar, target),
-        "µs",
-    );
+    enter(measured, "harness CPU per join", of, (bar, target), "µs");
 }
 
 /// Enters what was spent while nothing but play went on. The sending of answers is part of a message's cost.

@@ -204,12 +204,12 @@ pub fn run(
     let (mut all, mut times) = (Vec::new(), Vec::new());
     let games_before = spread::count_games(admins)?;
     let before = Spent::so_far(&engine);
-    let mut joins = Joins::default();
+    let mut joins = Spent::default();
     for number in 0..stages.classes.len() {
         let climb = climb(&mut engine, &mut school, stages, number, console)?;
         let (figures, stage_times) = hold(&mut engine, &school, stages, number, &before, console)?;
         if number == 0 {
-            joins = Joins::of(&climb, figures.harness_us_per_message);
+            joins = joins_alone(climb, figures.harness_us_per_message);
         }
         all.push(figures);
         times.push(stage_times);
@@ -246,11 +246,11 @@ pub fn run(
         dropped: tally.dropped,
         sent_again: tally.sent_again,
         too_late_to_send: tally.too_late_to_send,
-        harness_us_per_join: real(joins.cpu_us) / real(joins.joined.max(1)),
+        harness_us_per_join: joins.us_per_join(),
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
     };
     let mut measured = judge::measured(plan, &figures, &times, &tally.faults);
-    own::enter_joins(&mut measured, joins.joined, joins.cpu_us);
+    own::enter_joins(&mut measured, &joins);
     measured.seconds(&mut engine.world.tally);
     Ok(Outcome {
         scenario: "ramp",
@@ -280,23 +280,15 @@ fn not_told(school: &School, engine: &Engine) -> u64 {
         .sum()
 }
 
-/// Joins of a climb, and the CPU of them alone.
-#[derive(Debug, Clone, Copy, Default)]
-struct Joins {
-    joined: u64,
-    cpu_us: u64,
-}
-
-impl Joins {
-    /// Classes play while others join. Each join has one message, its `welcome`; the others are play.
-    fn of(climb: &Spent, us_per_message: f64) -> Self {
-        let others = climb.messages.saturating_sub(climb.joined);
-        let play_us = Duration::from_secs_f64(real(others) * us_per_message / 1e6).as_micros();
-        let play_us = u64::try_from(play_us).unwrap_or(u64::MAX);
-        Self {
-            joined: climb.joined,
-            cpu_us: climb.cpu_us.saturating_sub(play_us),
-        }
+/// What the joins of a climb cost alone. Classes play while others join; each join has one message, its `welcome`, and the
+/// others cost what a message costs in the hold.
+fn joins_alone(climb: Spent, us_per_message: f64) -> Spent {
+    let others = climb.messages.saturating_sub(climb.joined);
+    let play = Duration::from_secs_f64(real(others) * us_per_message / 1e6);
+    let play_us = u64::try_from(play.as_micros()).unwrap_or(u64::MAX);
+    Spent {
+        cpu_us: climb.cpu_us.saturating_sub(play_us),
+        ..climb
     }
 }
 

@@ -28,6 +28,15 @@ pub const PACE: Pace = Pace {
     close_after_ms: Some(8_000),
 };
 
+/// The same in half the time.
+pub const PACE_SHORT: Pace = Pace {
+    name: "reconnect short",
+    join_over_ms: 1_000,
+    answer_ms: (200, 1_800),
+    results_ms: (300, 700),
+    close_after_ms: Some(3_500),
+};
+
 /// How fast and how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
@@ -45,6 +54,12 @@ impl Timing {
         classes_per_s: 33,
         drop_after_ms: 2_000,
         back_ms_max: 30_000,
+    };
+
+    /// The same at the pace of [`PACE_SHORT`].
+    pub const SHORT: Self = Self {
+        drop_after_ms: 1_000,
+        ..Self::FULL
     };
 }
 
@@ -94,43 +109,24 @@ pub fn run(
     console: &mut Console,
 ) -> Result<Outcome, ScenarioError> {
     let mut engine = Engine::new(plan.clone(), targets.clone())?;
-    engine.on_loss(OnLoss::Return);
-    let mut school = School::default();
-    let classes: Vec<u32> = plan.my_classes().collect();
-    console.progress(&format!("opening {} lobbies", classes.len()));
-    school.open(&mut engine, &classes)?;
-    school.wait_for_hosts(&mut engine)?;
+    let mut school = open(&mut engine, console)?;
     let start = Spent::so_far(&engine);
     join(&mut engine, &school, timing, console)?;
     let joined = Spent::so_far(&engine);
-    let joining = joined.since(&start);
 
     school.tell_hosts(&mut engine, Task::Start);
     console.progress("playing the first question");
     wait_for_question(&school, &mut engine, 2)?;
     engine.run_until(clock::now().plus_ms(timing.drop_after_ms), |_| false)?;
-
-    let playing = Spent::so_far(&engine).since(&joined);
+    let played = Spent::so_far(&engine);
 
     console.progress("dropping every socket");
-    let dropping = Spent::so_far(&engine);
-    let in_flight = crate::sys::count(engine.world.tally.ledger.unsettled());
-    let dropped_at = clock::now();
-    let dropped = school::drop_all(&mut engine, dropped_at);
-    let before = engine.world.tally.dropped;
-    let limit = dropped_at.plus_ms(timing.back_ms_max);
-    engine.run_until(limit, |e| {
-        e.world.tally.dropped >= before + dropped && school.away(e) == 0
-    })?;
-    let returning = Spent::so_far(&engine).since(&dropping);
-    let mut all_back = Micros::default();
-    all_back.record(clock::now().since(dropped_at));
-    let never_back = school.away(&engine);
-    let why_away = school::explain(&school::refusals(&engine));
+    let returned = drop_all(&mut engine, &school, timing)?;
+    let returning = Spent::so_far(&engine).since(&played);
 
     console.progress("playing on");
     wait_for_question(&school, &mut engine, QUESTIONS)?;
-    let without_podium = school.wait_for_podium(&mut engine, podium_ms_max())?;
+    let without_podium = school.wait_for_podium(&mut engine, podium_ms_max(plan))?;
     let stuck = school.explain_stuck(&engine);
     let unanswered = school.ask_every_head(&mut engine)?;
     let ended = Spent::so_far(&engine);
@@ -138,28 +134,28 @@ pub fn run(
     let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
     let tally = &engine.world.tally;
     let figures = Figures {
-        classes: crate::sys::count(classes.len()),
+        classes: crate::sys::count(school.rooms.len()),
         players: plan.my_students(),
         joined: school.joined(&engine),
-        dropped,
-        all_back_ms: all_back.percentile_ms(100.0),
+        dropped: returned.dropped,
+        all_back_ms: returned.all_back.percentile_ms(100.0),
         back: tally.back.quantiles(),
-        never_back,
-        in_flight,
+        never_back: returned.never_back,
+        in_flight: returned.in_flight,
         sent_again: tally.sent_again,
-        harness_us_per_join: real(joining.cpu_us) / real(joining.joined.max(1)),
-        harness_us_per_return: real(returning.cpu_us) / real(dropped.max(1)),
-        why_away,
+        harness_us_per_join: joined.since(&start).us_per_join(),
+        harness_us_per_return: real(returning.cpu_us) / real(returned.dropped.max(1)),
+        why_away: returned.why_away,
         ledger: verdict.reckoning,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut measured = measured(&engine, &figures);
-    own::enter_joins(&mut measured, joining.joined, joining.cpu_us);
-    own::enter_messages(&mut measured, &playing);
+    own::enter_joins(&mut measured, &joined.since(&start));
+    own::enter_messages(&mut measured, &played.since(&joined));
     own::enter_memory(&mut measured, figures.joined, ended.since(&start).rss_bytes);
     measured.seconds(&mut engine.world.tally);
-    measured.times("everybody back", "all at once", &all_back);
+    measured.times("everybody back", "all at once", &returned.all_back);
     measured.zero("classes without a podium for everybody", without_podium);
     measured.zero("phones whose head of the sequence is unverified", unanswered);
     measured.zero("games without a report", verdict.without_report);
@@ -174,8 +170,54 @@ pub fn run(
 
 /// From the last question's opening to the podium: it is closed by the host, its results are shown, and both may take a
 /// step longer.
-fn podium_ms_max() -> u64 {
-    u64::from(PACE.close_after_ms.unwrap_or(0) + PACE.results_ms.1) + STEP_MS_MAX
+fn podium_ms_max(plan: &Plan) -> u64 {
+    let Pace {
+        close_after_ms,
+        results_ms,
+        ..
+    } = plan.pace;
+    u64::from(close_after_ms.unwrap_or(0) + results_ms.1) + STEP_MS_MAX
+}
+
+/// Everybody dropped and coming back.
+struct Returned {
+    dropped: u64,
+    in_flight: u64,
+    all_back: Micros,
+    never_back: u64,
+    why_away: String,
+}
+
+/// Drops every socket, and waits until everybody is back.
+fn drop_all(engine: &mut Engine, school: &School, timing: Timing) -> Result<Returned, ScenarioError> {
+    let in_flight = crate::sys::count(engine.world.tally.ledger.unsettled());
+    let dropped_at = clock::now();
+    let dropped = school::drop_all(engine, dropped_at);
+    let before = engine.world.tally.dropped;
+    let limit = dropped_at.plus_ms(timing.back_ms_max);
+    engine.run_until(limit, |e| {
+        e.world.tally.dropped >= before + dropped && school.away(e) == 0
+    })?;
+    let mut all_back = Micros::default();
+    all_back.record(clock::now().since(dropped_at));
+    Ok(Returned {
+        dropped,
+        in_flight,
+        all_back,
+        never_back: school.away(engine),
+        why_away: school::explain(&school::refusals(engine)),
+    })
+}
+
+/// The lobbies of all classes, with their hosts.
+fn open(engine: &mut Engine, console: &mut Console) -> Result<School, ScenarioError> {
+    engine.on_loss(OnLoss::Return);
+    let mut school = School::default();
+    let classes: Vec<u32> = engine.world.plan.my_classes().collect();
+    console.progress(&format!("opening {} lobbies", classes.len()));
+    school.open(engine, &classes)?;
+    school.wait_for_hosts(engine)?;
+    Ok(school)
 }
 
 fn join(
@@ -201,7 +243,7 @@ fn join(
 
 /// Waits until every class has question `q`, or something later.
 fn wait_for_question(school: &School, engine: &mut Engine, q: u16) -> Result<bool, ScenarioError> {
-    let limit = clock::now().plus_ms(podium_ms_max() * u64::from(q));
+    let limit = clock::now().plus_ms(podium_ms_max(&engine.world.plan) * u64::from(q));
     let there = |host: &Host| host.question() >= q || host.is_over();
     Ok(engine.run_until(limit, |e| school.hosts(e).all(there))?)
 }
