@@ -118,8 +118,8 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
-    let public = bind("--listen", config.listen).await?;
-    let internal = bind("--internal-listen", config.internal_listen).await?;
+    let public = bind("--listen", config.listen)?;
+    let internal = bind("--internal-listen", config.internal_listen)?;
     let (public_bound, internal_bound) = (public.local_addr()?, internal.local_addr()?);
     let capacity = descriptors::client_capacity()?;
     let internal_max = INTERNAL_CONNECTIONS_MAX.min(capacity / 2);
@@ -174,8 +174,6 @@ fn api_config(config: &Serve, permits: u32) -> api::Config {
     }
 }
 
-async fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("listen on {address} ({flag})"))
+fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
+    runtime::http::bind(address, false).with_context(|| format!("listen on {address} ({flag})"))
 }

@@ -13,7 +13,6 @@ use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
 use runtime::secret::Secret;
 use runtime::{descriptors, files, host, telemetry};
-use tokio::net::TcpListener;
 
 use crate::cli::Config;
 use crate::peers::{self, Peers};
@@ -110,8 +109,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         () = shutdown.asked() => return stop(&server, peers).await,
     }
 
-    let listener = TcpListener::bind(config.listen)
-        .await
+    let listener = runtime::http::bind(config.listen, false)
         .with_context(|| format!("listen on {} (--listen)", config.listen))?;
     let bound = listener.local_addr().context("read the bound address")?;
     let options = Options {

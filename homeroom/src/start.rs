@@ -8,7 +8,6 @@ use runtime::config::refuse;
 use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
 use runtime::{descriptors, telemetry, tls};
-use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::addresses::{self, Addresses};
@@ -78,7 +77,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     } = prepared;
     let health = runtime::admin::start(config.admin_listen)?;
 
-    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+    let listener = runtime::http::bind(config.listen, false).with_context(|| {
         format!(
             "listen on {} (--listen); is another program using the port?",
             config.listen

@@ -1,7 +1,7 @@
 //! Simulated clients: the socket, the WebSocket codec, players, hosts, and the one loop that drives them all.
 //!
 //! Footprint is the point: a player is a socket, a codec without a buffer and about a hundred bytes of state. All sockets
-//! share one read buffer and one thread, which a timer of the kernel wakes when something is due. What they do is
+//! share one read buffer and one thread, which looks at all of them at once every few milliseconds. What they do is
 //! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
 
 pub mod codec;
@@ -12,6 +12,7 @@ mod link;
 mod pacer;
 mod player;
 mod receive;
+mod rhythm;
 mod targets;
 mod world;
 

@@ -1,6 +1,8 @@
 //! The floor: what the machine takes to write one frame to every socket in a row, with nothing of a server around it. One
 //! thread writes, another reads; a server's cost per message is judged against this, measured in the same hour.
 
+mod client;
+
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -9,6 +11,8 @@ use std::time::Duration;
 use mio::{Events, Interest, Poll, Token};
 use serde::Serialize;
 use thiserror::Error;
+
+pub use client::{ClientFloor, Paced, measure as measure_client};
 
 use crate::measure::{Micros, Quantiles};
 use crate::sys::clock::{self, Stamp};

@@ -8,11 +8,13 @@ mod ledger;
 mod scoring;
 mod sequence;
 mod tally;
+mod timed;
 
 pub use faults::{FaultKind, Faults};
 pub use fit::growth_exponent;
-pub use histogram::{Micros, Quantiles};
+pub use histogram::{Micros, PackedMicros, Quantiles};
 pub use ledger::{Fate, Ledger, Reckoning, Rule, Sent};
 pub use scoring::{points, rank};
 pub use sequence::{Sequence, SequenceFault};
-pub use tally::Tally;
+pub use tally::{PhaseTimes, Tally};
+pub use timed::Timed;

@@ -8,6 +8,7 @@ use crate::client::{EngineError, HttpError};
 pub mod bigroom;
 pub mod idle;
 pub mod kill;
+mod own;
 pub mod ramp;
 pub mod reconnect;
 mod school;

@@ -161,9 +161,19 @@ pub(super) struct ReconnectArgs {
     /// Classes of 30. [default: 300, with --short 30]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=600))]
     classes: Option<u32>,
-    /// Fewer classes.
+    /// Fewer classes, in half the time.
     #[arg(long)]
     short: bool,
+}
+
+impl ReconnectArgs {
+    const fn timing(&self) -> reconnect::Timing {
+        if self.short {
+            reconnect::Timing::SHORT
+        } else {
+            reconnect::Timing::FULL
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -339,7 +349,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
             };
             ramp::run(&targets, admins, &plan, &args.stages(), console)
         }
-        Scenario::Reconnect(_) => reconnect::run(&targets, &plan, reconnect::Timing::FULL, console),
+        Scenario::Reconnect(args) => reconnect::run(&targets, &plan, args.timing(), console),
         Scenario::Kill(args) => {
             let victims = stack.as_mut();
             let victims = victims.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --up")))?;
@@ -392,7 +402,12 @@ fn give_up(error: ScenarioError, console: &mut Console) -> Result<bool, Failure>
 fn reconnect_plan(args: &ReconnectArgs) -> Plan {
     let classes = args.classes.unwrap_or(if args.short { 30 } else { 300 });
     let sizes = vec![ramp::CLASS_SIZE; crate::sys::index(classes)];
-    Plan::new(args.common.seed, reconnect::PACE, reconnect::QUESTIONS, sizes)
+    let pace = if args.short {
+        reconnect::PACE_SHORT
+    } else {
+        reconnect::PACE
+    };
+    Plan::new(args.common.seed, pace, reconnect::QUESTIONS, sizes)
 }
 
 fn bigroom_plan(args: &BigroomArgs) -> Plan {

@@ -14,8 +14,9 @@ use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
 use super::receive::Inbox;
+use super::rhythm;
 use super::targets::Targets;
-use super::world::{Class, Door, Effects, OnLoss, World};
+use super::world::{Class, Door, Effects, NEVER_DONE_US, OnLoss, World};
 use crate::measure::FaultKind;
 use crate::plan::Plan;
 use crate::sys::clock::{self, Stamp};
@@ -32,13 +33,6 @@ const EVENTS_BETWEEN_TASKS: u32 = 16;
 /// Tasks taken up before sockets are looked at again, so that a thousand sockets opened at once do not keep what arrived
 /// waiting.
 const TASKS_AT_ONCE: u32 = 64;
-/// When events come faster than this, they are collected for this long before they are served, in microseconds: a thread that
-/// is woken for every frame pays more for being woken than for the frame. Arrivals are stamped by the kernel and do not
-/// suffer. A join, in which the client has to connect and to answer, may begin and go on that much later; that is told
-/// apart as the harness's own delay.
-const BREATH_US: u64 = 1_000;
-/// The pacer's wake-ups; connections count from 0.
-const WAKE: Token = Token(usize::MAX);
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]
@@ -46,9 +40,6 @@ pub enum EngineError {
     /// The poller cannot be made or asked.
     #[error("poller failed")]
     Poll(#[source] io::Error),
-    /// The pacer's timer cannot be made or set.
-    #[error("pacer failed")]
-    Pacer(#[source] io::Error),
     /// Somebody asked this process to stop.
     #[error("stopped on request")]
     Stopped,
@@ -85,30 +76,30 @@ pub struct Engine {
     pacer: Pacer,
     inbox: Inbox,
     effects: Effects,
-    /// When the poller last returned, and whether that was soon after it was asked.
-    woken: Stamp,
-    is_busy: bool,
+    /// When sockets were last looked at.
+    looked_at: Stamp,
+    /// There were more events than were taken.
+    more_waits: bool,
 }
 
 impl Engine {
     /// An engine for `plan` against `targets`.
     ///
     /// # Errors
-    /// No poller, or no timer for the pacer.
+    /// No poller.
     pub fn new(plan: Plan, targets: Targets) -> Result<Self, EngineError> {
         let poll = Poll::new().map_err(EngineError::Poll)?;
-        let pacer = Pacer::new(poll.registry(), WAKE).map_err(EngineError::Pacer)?;
         Ok(Self {
             world: World::new(plan),
             conns: Vec::new(),
             targets,
             poll,
             events: Events::with_capacity(EVENTS_MAX),
-            pacer,
+            pacer: Pacer::default(),
             inbox: Inbox::new(READ_BUFFER_BYTES),
             effects: Effects::default(),
-            woken: Stamp::default(),
-            is_busy: false,
+            looked_at: Stamp::default(),
+            more_waits: false,
         })
     }
 
@@ -214,6 +205,25 @@ impl Engine {
         (self.inbox.stamped, self.inbox.unstamped)
     }
 
+    /// What was planned and never done, so far: answers that the harness was too late for, and tasks of long ago that are not
+    /// taken up.
+    #[must_use]
+    pub fn never_done(&self) -> u64 {
+        let long_ago = Stamp(self.looked_at.0.saturating_sub(NEVER_DONE_US));
+        self.world.tally.never_done + self.pacer.overdue(long_ago)
+    }
+
+    /// Forgets everybody at `first` and the connections after it, and the classes of which they are all the members.
+    pub fn forget_from(&mut self, first: u32) {
+        for conn in self.conns.drain(index(first).min(self.conns.len())..) {
+            self.world.opening -= u32::from(conn.link.as_ref().is_some_and(Link::is_opening));
+            if let Some(class) = self.world.class_mut(conn.role.class()) {
+                *class = Class::new(class.number, 0, None);
+            }
+        }
+        self.pacer.forget_from(first);
+    }
+
     /// Sockets that are open, or being opened.
     #[must_use]
     pub fn open_sockets(&self) -> usize {
@@ -248,31 +258,28 @@ impl Engine {
         }
     }
 
-    /// One round: waits for sockets and the pacer, at most until `limit`, and serves them.
+    /// One round: waits until it is time to look, at most until `limit`, and serves what is there and what is due.
     fn turn(&mut self, limit: Stamp) -> Result<(), EngineError> {
         self.pacer.schedule(&mut self.effects.due);
-        self.pacer.set_timer().map_err(EngineError::Pacer)?;
-        let asked = clock::now();
-        let breath_us = BREATH_US.saturating_sub(asked.since(self.woken));
-        if self.is_busy && breath_us > 0 {
-            clock::pause_us(breath_us);
+        if !self.more_waits {
+            let is_opening = self.world.opening > 0;
+            let look_at = rhythm::look_at(self.looked_at, self.pacer.next_at(), is_opening).min(limit);
+            clock::pause_until(look_at);
         }
-        let wait = limit.until(asked).max(Duration::from_millis(1));
-        match self.poll.poll(&mut self.events, Some(wait)) {
+        match self.poll.poll(&mut self.events, Some(Duration::ZERO)) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(e) => return Err(EngineError::Poll(e)),
         }
-        self.woken = clock::now();
-        self.is_busy = self.woken.since(asked) < BREATH_US + BREATH_US / 2;
-        self.inbox.look_at_clocks();
+        self.effects.looked_before = std::mem::replace(&mut self.looked_at, clock::now());
+        self.more_waits = self.events.iter().count() >= EVENTS_MAX;
+        let unix_s = self.inbox.look_at_clocks(self.looked_at);
+        self.world.tally.at_second(unix_s);
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         let mut served = 0;
         for event in &events {
-            if event.token() != WAKE {
-                self.serve(event);
-                served += 1;
-            }
+            self.serve(event);
+            served += 1;
             if served % EVENTS_BETWEEN_TASKS == 0 {
                 self.take_up_tasks();
             }
@@ -287,9 +294,10 @@ impl Engine {
         let mut now = clock::now();
         for _one in 0..TASKS_AT_ONCE {
             let Some(due) = self.pacer.pop_due(now) else { break };
-            self.world.tally.lateness.record(now.since(due.at));
+            let late_us = now.since(due.at);
+            self.world.tally.lateness.record(late_us);
             match due.task {
-                Task::Connect => self.connect(due.conn, now.since(due.at)),
+                Task::Connect => self.connect(due.conn, late_us),
                 Task::Drop { for_ms } => self.drop_link(now, due.conn, for_ms),
                 Task::Freeze { for_ms } => self.freeze(now, due.conn, for_ms),
                 Task::Thaw => self.thaw(due.conn),
@@ -312,9 +320,8 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(number)) else {
             return;
         };
-        if conn.link.take().is_none() {
-            return;
-        }
+        let Some(link) = conn.link.take() else { return };
+        self.world.opening -= u32::from(link.is_opening());
         conn.frozen = false;
         self.effects.conn = number;
         match &mut conn.role {
@@ -377,7 +384,10 @@ impl Engine {
             Ok(link)
         });
         match opened {
-            Ok(link) => conn.link = Some(link),
+            Ok(link) => {
+                conn.link = Some(link);
+                self.world.opening += 1;
+            }
             Err(error) => {
                 self.effects.conn = number;
                 conn.gone(&error, &mut self.world, &mut self.effects);
@@ -392,7 +402,7 @@ impl Engine {
         self.effects.conn = due.conn;
         // Who is cut off is told all the same: a host remembers what it wants to click.
         match &mut conn.role {
-            Role::Player(player) => player.on_due(now, due.task, &mut self.world, &mut self.effects),
+            Role::Player(player) => player.on_due(now, due, &mut self.world, &mut self.effects),
             Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
         }
         conn.flush(&mut self.world, &mut self.effects);
@@ -439,6 +449,7 @@ impl Engine {
         effects.conn = small(number);
         world.reading_late = late;
         let role = &mut conn.role;
+        let was_opening = link.is_opening();
         let outcome = link.on_readable(inbox, to_end, |arrived, event| {
             if !late {
                 world.tally.handling.record(clock::now().since(arrived));
@@ -446,6 +457,7 @@ impl Engine {
             role.on_event(arrived, &event, world, effects);
         });
         world.reading_late = false;
+        world.opening -= u32::from(was_opening && !link.is_opening());
         let received = std::mem::take(&mut link.received_bytes);
         if let (Role::Player(_), Some(class)) = (&conn.role, world.classes.get_mut(index(conn.role.class())))
         {
@@ -525,7 +537,8 @@ impl Conn {
     }
 
     fn gone(&mut self, error: &LinkError, world: &mut World, effects: &mut Effects) {
-        self.link = None;
+        let was_opening = self.link.take().is_some_and(|link| link.is_opening());
+        world.opening -= u32::from(was_opening);
         self.frozen = false;
         let kind = match error {
             LinkError::Connect(why) => FaultKind::of_connect(why),
@@ -540,10 +553,15 @@ impl Conn {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         };
-        let now = clock::now();
+        let since = match error {
+            // The end of a stream has no stamp. It came after the last look, and nobody shall seem back sooner than they were.
+            LinkError::Broken(_) | LinkError::Ended => effects.looked_before,
+            LinkError::Connect(_) | LinkError::Refused(_) | LinkError::Handshake(_) => clock::now(),
+            LinkError::Codec(_) | LinkError::Stuck => clock::now(),
+        };
         match &mut self.role {
-            Role::Player(player) => player.on_gone(now, kind, &why, world, effects),
-            Role::Host(host) => host.on_gone(now, kind, &why, world, effects),
+            Role::Player(player) => player.on_gone(since, kind, &why, world, effects),
+            Role::Host(host) => host.on_gone(since, kind, &why, world, effects),
         }
     }
 }

@@ -96,13 +96,18 @@ impl Link {
         &mut self.stream
     }
 
+    /// Whether the handshake is not done yet.
+    pub(super) const fn is_opening(&self) -> bool {
+        !matches!(self.stage, Stage::Open(_))
+    }
+
     /// Sends `request` if the connection stands already; else the poller will say so.
     ///
     /// # Errors
     /// The connection was refused or broke.
     pub(super) fn begin(&mut self, request: &[u8]) -> Result<(), LinkError> {
         match self.stream.peer_addr() {
-            Ok(_) => self.on_writable(request),
+            Ok(_) => self.request(request),
             Err(e) if e.kind() == io::ErrorKind::NotConnected => Ok(()),
             Err(e) => Err(LinkError::Connect(e)),
         }
@@ -117,16 +122,20 @@ impl Link {
             if let Some(error) = self.stream.take_error().map_err(LinkError::Connect)? {
                 return Err(LinkError::Connect(error));
             }
-            self.stream.set_nodelay(true).map_err(LinkError::Connect)?;
-            receive::ask_for_stamps(&self.stream).map_err(LinkError::Connect)?;
-            self.stage = Stage::Handshaking(Vec::new());
-            return self.write(request);
+            return self.request(request);
         }
         if self.unsent.is_empty() {
             return Ok(());
         }
         let unsent = std::mem::take(&mut self.unsent);
         self.write(&unsent)
+    }
+
+    fn request(&mut self, request: &[u8]) -> Result<(), LinkError> {
+        self.stream.set_nodelay(true).map_err(LinkError::Connect)?;
+        receive::ask_for_stamps(&self.stream).map_err(LinkError::Connect)?;
+        self.stage = Stage::Handshaking(Vec::new());
+        self.write(request)
     }
 
     /// Writes `bytes`; what the socket does not take now is kept and written when it can be.

@@ -5,7 +5,7 @@ mod answers;
 mod presence;
 
 use super::codec::Message;
-use super::pacer::Task;
+use super::pacer::{Due, Task};
 use super::world::{Effects, World};
 use crate::measure::{FaultKind, Sequence, SequenceFault};
 use crate::plan::{self, Mishap};
@@ -168,12 +168,12 @@ impl Player {
     }
 
     /// Something is due. Who is not welcomed yet, or was cut off, does it when it is back.
-    pub(super) fn on_due(&mut self, now: Stamp, task: Task, world: &mut World, effects: &mut Effects) {
+    pub(super) fn on_due(&mut self, now: Stamp, due: Due, world: &mut World, effects: &mut Effects) {
         if !self.here {
             return;
         }
-        match task {
-            Task::Answer { q } => self.answer(now, q, world, effects),
+        match due.task {
+            Task::Answer { q } => self.answer(now, now.since(due.at), q, world, effects),
             Task::TapAgain { q } => self.tap_again(q, world, effects),
             Task::Ping => effects.send(crate::wire::ToServer::Ping),
             // The engine's.

@@ -62,9 +62,10 @@ impl Inbox {
         }
     }
 
-    /// Looks at both clocks again: the wall clock, which the kernel stamps with, may be slewed.
-    pub(super) fn look_at_clocks(&mut self) {
+    /// Looks at both clocks again: the wall clock, which the kernel stamps with, may be slewed. The Unix second at `now`.
+    pub(super) fn look_at_clocks(&mut self, now: Stamp) -> u64 {
         self.offset = WallOffset::now();
+        self.offset.unix_s(now)
     }
 
     /// Reads once.
@@ -135,7 +136,7 @@ mod tests {
             peer.write_all(b"x").expect("written");
             let sent = clock::now();
             clock::pause_ms(5);
-            inbox.look_at_clocks();
+            inbox.look_at_clocks(sent);
             let received = inbox.receive(&stream).expect("read");
             assert_eq!(received.bytes, b"x");
             assert!(

@@ -55,6 +55,10 @@ pub enum OnLoss {
     Return,
 }
 
+/// What the harness is later with than this, and can then not do any more, it has never done; in microseconds. A generator
+/// that is so late with one in a hundred makes its run INVALID as well.
+pub(super) const NEVER_DONE_US: u64 = 25_000;
+
 /// One class and its game.
 #[derive(Debug)]
 pub struct Class {
@@ -116,6 +120,8 @@ pub struct World {
     pub tally: Tally,
     /// What the end of a socket means.
     pub on_loss: OnLoss,
+    /// Sockets whose handshake is on its way.
+    pub(super) opening: u32,
     /// What is being read came while its phone read nothing, so its times say nothing of the servers.
     pub(super) reading_late: bool,
     /// Stems of the questions, so that a phone's question is compared with the quiz.
@@ -132,6 +138,7 @@ impl World {
             classes: Vec::new(),
             tally: Tally::default(),
             on_loss: OnLoss::default(),
+            opening: 0,
             reading_late: false,
             stems,
         }
@@ -164,6 +171,8 @@ pub struct Effects {
     pub(super) due: Vec<Due>,
     /// The connection that is being served.
     pub(super) conn: u32,
+    /// The look at the sockets before this one: what is read now came after it.
+    pub(super) looked_before: Stamp,
     /// The client has no use for its socket any more.
     pub(super) hang_up: bool,
     json: Vec<u8>,

@@ -25,6 +25,11 @@ pub struct Micros {
     histogram: Option<Histogram<u64>>,
 }
 
+/// A histogram in a hundred bytes or so, as it lies in results: for the seconds of a long run, of which there are thousands.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Micros", try_from = "Micros")]
+pub struct PackedMicros(Box<[u8]>);
+
 /// The figures of a histogram that results show, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
@@ -47,6 +52,40 @@ impl fmt::Debug for Micros {
     }
 }
 
+impl fmt::Debug for PackedMicros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Micros::from(self.clone()).fmt(f)
+    }
+}
+
+impl From<&Micros> for PackedMicros {
+    fn from(times: &Micros) -> Self {
+        Self(times.bytes().into())
+    }
+}
+
+impl From<Micros> for PackedMicros {
+    fn from(times: Micros) -> Self {
+        Self::from(&times)
+    }
+}
+
+impl From<PackedMicros> for Micros {
+    fn from(packed: PackedMicros) -> Self {
+        // It was packed here, so it is no other program's.
+        Self::of_bytes(&packed.0).unwrap_or_default()
+    }
+}
+
+impl PackedMicros {
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        let mut mine = Micros::from(self.clone());
+        mine.merge(&Micros::from(other.clone()));
+        *self = Self::from(&mine);
+    }
+}
+
 impl Default for Micros {
     fn default() -> Self {
         Self::with_digits(DIGITS)
@@ -55,16 +94,7 @@ impl Default for Micros {
 
 impl From<Micros> for String {
     fn from(times: Micros) -> Self {
-        let mut bytes = Vec::new();
-        // Writing to memory fails only for more than 2^31 buckets; what cannot be written is empty and is not read back.
-        let written = times
-            .histogram
-            .is_some_and(|h| V2Serializer::new().serialize(&h, &mut bytes).is_ok());
-        if written {
-            BASE64_STANDARD.encode(&bytes)
-        } else {
-            Self::new()
-        }
+        BASE64_STANDARD.encode(times.bytes())
     }
 }
 
@@ -78,8 +108,25 @@ impl TryFrom<String> for Micros {
         let bytes = BASE64_STANDARD
             .decode(&text)
             .map_err(|e| format!("no base64: {e}"))?;
+        Self::of_bytes(&bytes)
+    }
+}
+
+impl Micros {
+    /// The format "V2".
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing to memory fails only for more than 2^31 buckets; what cannot be written is empty and is not read back.
+        let written = self
+            .histogram
+            .as_ref()
+            .is_some_and(|h| V2Serializer::new().serialize(h, &mut bytes).is_ok());
+        if written { bytes } else { Vec::new() }
+    }
+
+    fn of_bytes(mut bytes: &[u8]) -> Result<Self, String> {
         let read: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
+            .deserialize(&mut bytes)
             .map_err(|e| format!("no histogram: {e:?}"))?;
         // Into one with our bounds, so that two of them always add.
         let mut times = Self::with_digits(read.sigfig());
@@ -93,9 +140,7 @@ impl TryFrom<String> for Micros {
         }
         Ok(times)
     }
-}
 
-impl Micros {
     fn with_digits(digits: u8) -> Self {
         Self {
             histogram: Histogram::new_with_bounds(1, LONGEST_US, digits).ok(),
@@ -122,6 +167,13 @@ impl Micros {
         {
             // Both have the same bounds, so nothing is outside; counted as lost if it ever were.
             self.histogram = None;
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        if let Some(histogram) = &mut self.histogram {
+            histogram.reset();
         }
     }
 
@@ -205,6 +257,25 @@ mod tests {
                 assert_eq!(back.count(), 2 * original.count());
             }
         }
+    }
+
+    #[test]
+    fn packed_ones_are_small_and_merge() {
+        let (mut one, mut other) = (Micros::coarse(), Micros::coarse());
+        (1..500).for_each(|n| one.record(300 + n * n % 900));
+        (1..500).for_each(|n| other.record(400 + n * n % 1_900));
+        let mut packed = PackedMicros::from(&one);
+        assert!(packed.0.len() < 1_000, "{} bytes", packed.0.len());
+        packed.merge(&PackedMicros::from(&other));
+        one.merge(&other);
+        assert_eq!(Micros::from(packed.clone()), one);
+        let text = serde_json::to_string(&packed).expect("text");
+        assert_eq!(
+            text,
+            serde_json::to_string(&one).expect("text"),
+            "in results they look alike"
+        );
+        assert_eq!(serde_json::from_str::<PackedMicros>(&text).expect("read"), packed);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proptest::sample::Index;
 
 use super::samples::{record, times};
 use super::*;
-use crate::measure::{FaultKind, Faults, Micros};
+use crate::measure::{FaultKind, Faults, Micros, PackedMicros};
 use crate::report::{Figure, Judgement, Sample, Window};
 
 /// What one segment saw; few names, so that segments share some.
@@ -49,7 +49,7 @@ fn segment(number: u32, of: u32, seen: &Seen) -> Record {
     }
     measured.times("fan_out", "hold", &times(&seen.us));
     for &us in &seen.us {
-        measured.second("fan_out", us % 3, &times(&[us]));
+        measured.second("fan_out", us % 3, &PackedMicros::from(&times(&[us])));
     }
     for &(size, bytes) in &seen.points {
         measured.point("bytes", size, u64::from(bytes));
@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(merged.measured.counts.get("count 1").copied().unwrap_or(0), sum);
         let us: Vec<u64> = parts.iter().flat_map(|p| p.us.clone()).collect();
         prop_assert_eq!(&merged.measured.times["fan_out"]["hold"], &times(&us));
-        let by_second: u64 = merged.measured.seconds.get("fan_out").into_iter().flat_map(|s| s.values()).map(Micros::count).sum();
+        let by_second: u64 = merged.measured.seconds.get("fan_out").into_iter().flat_map(|s| s.values()).map(|packed| Micros::from(packed.clone()).count()).sum();
         prop_assert_eq!(by_second, crate::sys::count(us.len()));
         prop_assert!(merged.is_whole() && Judgement::of(&merged).passed.is_some());
         let read: Record = serde_json::from_str(&json(&merged)).expect("read");

@@ -9,7 +9,7 @@ use super::check::{Check, CheckKind};
 use super::figure::Figure;
 use super::resources::Resources;
 use super::store::Window;
-use crate::measure::{Faults, Micros};
+use crate::measure::{Faults, Micros, PackedMicros, Tally};
 
 /// Examples of faults kept, however many segments report some.
 const EXAMPLES_MAX: usize = 20;
@@ -56,7 +56,7 @@ pub struct Measured {
     /// Times by name and phase.
     pub times: BTreeMap<String, BTreeMap<String, Micros>>,
     /// Times by name and Unix second.
-    pub seconds: BTreeMap<String, BTreeMap<u64, Micros>>,
+    pub seconds: BTreeMap<String, BTreeMap<u64, PackedMicros>>,
     /// Answers by what became of them.
     pub ledger: BTreeMap<String, u64>,
     /// Faults that clients saw, by kind.
@@ -103,9 +103,22 @@ impl Measured {
     }
 
     /// Adds times of one Unix second; their histogram is a coarse one.
-    pub fn second(&mut self, name: &str, unix_s: u64, times: &Micros) {
+    pub fn second(&mut self, name: &str, unix_s: u64, times: &PackedMicros) {
         let seconds = self.seconds.entry(name.to_owned()).or_default();
-        seconds.entry(unix_s).or_insert_with(Micros::coarse).merge(times);
+        seconds
+            .entry(unix_s)
+            .and_modify(|held| held.merge(times))
+            .or_insert_with(|| times.clone());
+    }
+
+    /// Adds the times of all seconds so far.
+    pub fn seconds(&mut self, tally: &mut Tally) {
+        tally.end_second();
+        for (name, timed) in tally.timed() {
+            for (&unix_s, times) in timed.seconds() {
+                self.second(name, unix_s, times);
+            }
+        }
     }
 
     /// Adds the counts of a ledger: every whole number of `reckoning` by the name of its field.

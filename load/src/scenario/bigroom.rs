@@ -12,12 +12,12 @@ use serde::Serialize;
 pub use agreement::Agreement;
 
 use super::ScenarioError;
+use super::own::{self, Spent};
 use crate::client::{Engine, Targets, Traffic};
 use crate::measure::{Micros, Quantiles, Reckoning, Tally, growth_exponent};
 use crate::plan::Plan;
 use crate::report::{Console, Outcome};
 use crate::sys::real;
-use crate::verdict::Own;
 
 /// A played room.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ struct Room {
     figures: RoomFigures,
     tally: Tally,
     last_phone: Micros,
+    joining: Spent,
+    playing: Spent,
 }
 
 /// What one room showed.
@@ -50,7 +52,7 @@ pub struct RoomFigures {
     pub lateness: Quantiles,
     /// How late the harness handled what had arrived; not part of the other times.
     pub handling: Quantiles,
-    /// CPU of the harness per message received, in microseconds.
+    /// CPU of the harness per message received while questions were played, in microseconds.
     pub harness_us_per_message: f64,
     /// Answers against the saved result.
     pub ledger: Reckoning,
@@ -85,12 +87,17 @@ pub fn run(targets: &Targets, plan: &Plan, console: &mut Console) -> Result<Outc
     for _class in &plan.sizes {
         rooms.push(room::play(&mut engine, targets, console)?);
     }
-    let mut own = Own::default();
-    rooms
-        .iter()
-        .for_each(|room| own.lateness.merge(&room.tally.lateness));
-    (own.stamped, own.unstamped) = engine.stamps();
-    let measured = judge::measured(plan, &rooms);
+    let mut own = own::own(&engine);
+    for room in &rooms {
+        own.lateness.merge(&room.tally.lateness);
+        own.dropped += room.tally.never_done;
+    }
+    let mut measured = judge::measured(plan, &rooms);
+    for room in &mut rooms {
+        measured.seconds(&mut room.tally);
+        own::enter_joins(&mut measured, &room.joining);
+        own::enter_messages(&mut measured, &room.playing);
+    }
     let rooms: Vec<_> = rooms.into_iter().map(|room| room.figures).collect();
     let points: Vec<_> = rooms
         .iter()

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::own::{self, Spent};
 use super::{ScenarioError, Teacher};
 use crate::client::{Due, Engine, Targets, Task};
 use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
 use crate::sys::{clock, count, process, real, small};
-use crate::verdict::Own;
 use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -105,20 +105,19 @@ pub fn run(
     let codes = open_lobbies(&mut engine, targets)?;
     let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
     let server_before = settle(&mut engine, pid, timing)?;
-    let own = || process::own_usage().unwrap_or_default();
-    let own_before = own();
+    let own_before = Spent::so_far(&engine);
 
     let sockets = connect_all(&mut engine, timing, console)?;
     let server_cpu_us = server(pid)?.cpu_us.saturating_sub(server_before.cpu_us);
-    let own_joined = own();
+    let joining = Spent::so_far(&engine).since(&own_before);
     console.progress("waiting for the server's memory to settle");
     let server_joined = settle(&mut engine, pid, timing)?;
     console.progress(&format!("holding for {} s", timing.hold_ms / 1_000));
     engine.run_until(clock::now().plus_ms(timing.hold_ms), |_| false)?;
     let server_held = server(pid)?;
-    let own_held = own();
+    let own_held = Spent::so_far(&engine);
     ask_all(&mut engine, timing, console)?;
-    let (server_asked, own_asked) = (server(pid)?, own());
+    let (server_asked, asking) = (server(pid)?, Spent::so_far(&engine).since(&own_held));
 
     let joined: u32 = engine.world.classes.iter().map(|c| c.joined).sum();
     let per_socket = |kib: u64| real(kib) / f64::from(joined.max(1));
@@ -138,10 +137,10 @@ pub fn run(
         server_held_kib: server_held.rss_kib,
         server_asked_kib: server_asked.rss_kib,
         server_kib_per_socket: per_socket(grown(server_before.rss_kib, worst_kib)),
-        harness_kib_per_socket: per_socket(grown(own_before.rss_kib, own_held.rss_kib)),
+        harness_kib_per_socket: per_socket(own_held.since(&own_before).rss_bytes) / 1_024.0,
         server_us_per_join: per_socket(server_cpu_us),
-        harness_us_per_join: per_socket(grown(own_before.cpu_us, own_joined.cpu_us)),
-        harness_us_per_pong: real(grown(own_held.cpu_us, own_asked.cpu_us)) / real(tally.pongs.max(1)),
+        harness_us_per_join: per_socket(joining.cpu_us),
+        harness_us_per_pong: real(asking.cpu_us) / real(tally.pongs.max(1)),
         join: tally.join.quantiles(),
         join_service: tally.join_service.quantiles(),
         lateness: tally.lateness.quantiles(),
@@ -149,24 +148,18 @@ pub fn run(
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: tally.faults.examples().to_vec(),
     };
+    let mut measured = measured(&figures, tally);
+    own::enter_joins(&mut measured, &joining);
+    let held = own_held.since(&own_before);
+    own::enter_memory(&mut measured, held.joined, held.rss_bytes);
+    measured.seconds(&mut engine.world.tally);
     Ok(Outcome {
         scenario: "idle",
         table: table(&figures),
-        measured: measured(&figures, tally),
+        measured,
         figures: serde_json::to_value(&figures).unwrap_or_default(),
-        own: own_delays(&engine),
+        own: own::own(&engine),
     })
-}
-
-/// How late the harness itself was.
-fn own_delays(engine: &Engine) -> Own {
-    let (stamped, unstamped) = engine.stamps();
-    Own {
-        lateness: engine.world.tally.lateness.clone(),
-        stamped,
-        unstamped,
-        ..Own::default()
-    }
 }
 
 fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, ScenarioError> {
@@ -275,26 +268,6 @@ fn measured(figures: &Figures, tally: &Tally) -> Measured {
     };
     measured.bar(name, figure(), bars::IDLE_KIB_MAX, "KiB");
     measured.target(name, figure(), bars::IDLE_KIB_TARGET, "KiB");
-    for (name, figure, limit, unit) in [
-        (
-            "harness memory per player",
-            figures.harness_kib_per_socket,
-            bars::HARNESS_KIB_MAX,
-            "KiB",
-        ),
-        (
-            "harness CPU per join",
-            figures.harness_us_per_join,
-            bars::HARNESS_JOIN_US_MAX,
-            "µs",
-        ),
-    ] {
-        measured.peak(name, figure);
-        let figure = Figure::Peak {
-            name: name.to_owned(),
-        };
-        measured.target(name, figure, limit, unit);
-    }
     measured
 }
 

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::ScenarioError;
+use super::own;
 use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Engine, Host, OnLoss, Targets, Task};
 use crate::measure::{Micros, Quantiles, Reckoning};
@@ -189,6 +190,7 @@ pub fn run(
 impl Run<'_> {
     /// One round of games, from their lobbies to their reports.
     fn play(&mut self, round: u32, console: &mut Console) -> Result<(), ScenarioError> {
+        let first_conn = crate::sys::small(self.engine.conns().len());
         let from = round * self.timing.classes;
         let classes: Vec<u32> = (from..from + self.timing.classes).collect();
         console.progress(&format!("round {}: opening {} lobbies", round + 1, classes.len()));
@@ -217,7 +219,10 @@ impl Run<'_> {
                 break;
             }
         }
-        self.end(&mut school, console)
+        self.end(&mut school, console)?;
+        // The next round's players take the places of these.
+        self.engine.forget_from(first_conn);
+        Ok(())
     }
 
     /// Waits for the drawn instant of the next kill.
@@ -239,7 +244,7 @@ impl Run<'_> {
             0,
             victims.count().saturating_sub(1),
         );
-        self.late.merge(&std::mem::take(&mut engine.world.tally.lateness));
+        self.late.merge(&engine.world.tally.lateness.take_phase());
         let phase = rarest_phase(school, engine, &self.figures.kills_by_phase);
         let in_flight_before = engine.world.tally.cut_in_flight;
         let killed_at = clock::now();
@@ -272,7 +277,7 @@ impl Run<'_> {
         })?;
         engine.world.tally.ledger.settle_by_now(killed_at);
         self.late_in_return
-            .merge(&std::mem::take(&mut engine.world.tally.lateness));
+            .merge(&engine.world.tally.lateness.take_phase());
         Ok(())
     }
 
@@ -307,7 +312,7 @@ impl Run<'_> {
 
     fn outcome(self) -> Outcome {
         let Self {
-            engine,
+            mut engine,
             timing,
             down,
             late_in_return,
@@ -315,6 +320,7 @@ impl Run<'_> {
             mut figures,
             ..
         } = self;
+        let own = own::own(&engine);
         late.merge(&engine.world.tally.lateness);
         let tally = &engine.world.tally;
         figures.cut_off = tally.cut_off;
@@ -334,6 +340,7 @@ impl Run<'_> {
         let mut measured = judge::measured(&figures, timing.kills, tally, &down);
         measured.times("own lateness", "everybody there", &late);
         measured.times("own lateness", "everybody coming back", &late_in_return);
+        measured.seconds(&mut engine.world.tally);
         Outcome {
             scenario: "kill",
             table: judge::table(&figures),
@@ -342,7 +349,7 @@ impl Run<'_> {
             // worse than it is. What is sent and acked then is judged by when it really was.
             own: Own {
                 lateness: late,
-                ..school::own(&engine)
+                ..own
             },
             figures: serde_json::to_value(&figures).unwrap_or_default(),
         }

@@ -6,18 +6,20 @@ mod judge;
 mod spread;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 
 pub use spread::{Spread, allowed as spread_allowed};
 
 use super::ScenarioError;
+use super::own::{self, Spent};
 use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
-use crate::measure::{Micros, Quantiles, Reckoning, Tally};
+use crate::measure::{Micros, PhaseTimes, Quantiles, Reckoning};
 use crate::plan::{Habits, Pace, Plan};
 use crate::report::{Console, Outcome, Window};
-use crate::sys::{clock, count, process, real};
+use crate::sys::{clock, count, real};
 use crate::verdict::Own;
 
 /// Players of a class.
@@ -131,6 +133,8 @@ pub struct StageFigures {
     pub handling: Quantiles,
     /// CPU of the harness per message received, in microseconds; sending answers is part of it.
     pub harness_us_per_message: f64,
+    /// What the harness's memory has grown by for each player, from the first join to the end of this hold, in bytes.
+    pub harness_bytes_per_player: f64,
 }
 
 /// What all stages showed.
@@ -162,9 +166,8 @@ pub struct Figures {
     pub sent_again: u64,
     /// Planned answers whose question had closed before they were sent.
     pub too_late_to_send: u64,
-    /// Resident memory of the harness per player before it plays, in KiB: a socket and its state.
-    pub harness_kib_per_player: f64,
-    /// CPU of the harness per join of the first stage's climb, the hosts' and the games' first messages included.
+    /// CPU of the harness per join of the first stage's climb, in microseconds: less what the climb's other messages cost, at
+    /// the price that they have in the hold.
     pub harness_us_per_join: f64,
     /// Faults by kind.
     pub faults: BTreeMap<&'static str, u64>,
@@ -178,7 +181,8 @@ struct StageTimes {
     name: String,
     join: Micros,
     join_service: Micros,
-    tally: Tally,
+    phase: PhaseTimes,
+    spent: Spent,
     window: Window,
 }
 
@@ -199,13 +203,14 @@ pub fn run(
     let mut school = School::default();
     let (mut all, mut times) = (Vec::new(), Vec::new());
     let games_before = spread::count_games(admins)?;
-    let mut first = Climb::default();
+    let before = Spent::so_far(&engine);
+    let mut joins = Spent::default();
     for number in 0..stages.classes.len() {
         let climb = climb(&mut engine, &mut school, stages, number, console)?;
+        let (figures, stage_times) = hold(&mut engine, &school, stages, number, &before, console)?;
         if number == 0 {
-            first = climb;
+            joins = joins_alone(climb, figures.harness_us_per_message);
         }
-        let (figures, stage_times) = hold(&mut engine, &school, stages, number, console)?;
         all.push(figures);
         times.push(stage_times);
     }
@@ -241,14 +246,16 @@ pub fn run(
         dropped: tally.dropped,
         sent_again: tally.sent_again,
         too_late_to_send: tally.too_late_to_send,
-        harness_kib_per_player: first.kib_per_player,
-        harness_us_per_join: first.us_per_join,
+        harness_us_per_join: joins.us_per_join(),
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
     };
+    let mut measured = judge::measured(plan, &figures, &times, &tally.faults);
+    own::enter_joins(&mut measured, &joins);
+    measured.seconds(&mut engine.world.tally);
     Ok(Outcome {
         scenario: "ramp",
         table: judge::table(&figures),
-        measured: judge::measured(plan, &figures, &times, &tally.faults),
+        measured,
         figures: serde_json::to_value(&figures).unwrap_or_default(),
         own: own_in_holds(&engine, &times),
     })
@@ -259,10 +266,10 @@ fn own_in_holds(engine: &Engine, times: &[StageTimes]) -> Own {
     let mut lateness = Micros::default();
     times
         .iter()
-        .for_each(|stage| lateness.merge(&stage.tally.lateness));
+        .for_each(|stage| lateness.merge(&stage.phase.lateness));
     Own {
         lateness,
-        ..school::own(engine)
+        ..own::own(engine)
     }
 }
 
@@ -273,11 +280,16 @@ fn not_told(school: &School, engine: &Engine) -> u64 {
         .sum()
 }
 
-/// What the harness itself spent on a climb.
-#[derive(Debug, Clone, Copy, Default)]
-struct Climb {
-    us_per_join: f64,
-    kib_per_player: f64,
+/// What the joins of a climb cost alone. Classes play while others join; each join has one message, its `welcome`, and the
+/// others cost what a message costs in the hold.
+fn joins_alone(climb: Spent, us_per_message: f64) -> Spent {
+    let others = climb.messages.saturating_sub(climb.joined);
+    let play = Duration::from_secs_f64(real(others) * us_per_message / 1e6);
+    let play_us = u64::try_from(play.as_micros()).unwrap_or(u64::MAX);
+    Spent {
+        cpu_us: climb.cpu_us.saturating_sub(play_us),
+        ..climb
+    }
 }
 
 /// Opens the lobbies of a stage and lets its classes in, spread over the climb.
@@ -287,7 +299,7 @@ fn climb(
     stages: &Stages,
     number: usize,
     console: &mut Console,
-) -> Result<Climb, ScenarioError> {
+) -> Result<Spent, ScenarioError> {
     let from = number
         .checked_sub(1)
         .and_then(|before| stages.classes.get(before))
@@ -304,10 +316,9 @@ fn climb(
     school.open(engine, &new)?;
     school.wait_for_hosts(engine)?;
 
-    engine.world.tally.join = Micros::default();
-    engine.world.tally.join_service = Micros::default();
-    let own = || process::own_usage().unwrap_or_default();
-    let (before, joined_before) = (own(), school.joined(engine));
+    let _before = engine.world.tally.join.take_phase();
+    let _before = engine.world.tally.join_service.take_phase();
+    let before = Spent::so_far(engine);
     let begin = clock::now();
     let join_ms = u64::from(plan.pace.join_over_ms) + BEFORE_START_MS;
     let spread_us = stages.climb_ms.saturating_sub(join_ms) * 1_000 / count(new.len()).max(1);
@@ -322,12 +333,7 @@ fn climb(
     }
     console.progress(&format!("stage of {upto} classes: climbing"));
     engine.run_until(begin.plus_ms(stages.climb_ms), |_| false)?;
-    let after = own();
-    let joined = real((school.joined(engine) - joined_before).max(1));
-    Ok(Climb {
-        us_per_join: real(after.cpu_us.saturating_sub(before.cpu_us)) / joined,
-        kib_per_player: real(after.rss_kib.saturating_sub(before.rss_kib)) / joined,
-    })
+    Ok(Spent::so_far(engine).since(&before))
 }
 
 /// Measures while everybody plays.
@@ -336,12 +342,12 @@ fn hold(
     school: &School,
     stages: &Stages,
     number: usize,
+    start: &Spent,
     console: &mut Console,
 ) -> Result<(StageFigures, StageTimes), ScenarioError> {
     let classes = stages.classes.get(number).copied().unwrap_or(0);
-    let cpu = || process::own_usage().map_or(0, |usage| usage.cpu_us);
-    let _climb = engine.world.tally.take_times();
-    let (cpu_before, messages_before) = (cpu(), engine.world.tally.messages);
+    let _climb = engine.world.tally.take_phase();
+    let before = Spent::so_far(engine);
     let (begin, begin_unix_ms) = (clock::now(), clock::unix_ms());
     let end = begin.plus_ms(stages.hold_ms);
     while clock::now() < end {
@@ -358,10 +364,11 @@ fn hold(
     }
     let hold_us = clock::now().since(begin).max(1);
     let window = Window::between(begin_unix_ms, clock::unix_ms(), classes);
-    let messages = engine.world.tally.messages - messages_before;
-    let join = std::mem::take(&mut engine.world.tally.join);
-    let join_service = std::mem::take(&mut engine.world.tally.join_service);
-    let tally = engine.world.tally.take_times();
+    let now = Spent::so_far(engine);
+    let (spent, grown) = (now.since(&before), now.since(start));
+    let join = engine.world.tally.join.take_phase();
+    let join_service = engine.world.tally.join_service.take_phase();
+    let phase = engine.world.tally.take_phase();
     let players = school.rooms.iter().map(|room| engine.world.plan.size(room.class));
     let figures = StageFigures {
         classes,
@@ -369,15 +376,16 @@ fn hold(
         joined: school.joined(engine),
         join: join.quantiles(),
         join_service: join_service.quantiles(),
-        fan_out: tally.fan_out.quantiles(),
-        ack: tally.ack.quantiles(),
-        back: tally.back.quantiles(),
-        messages,
+        fan_out: phase.fan_out.quantiles(),
+        ack: phase.ack.quantiles(),
+        back: phase.back.quantiles(),
+        messages: spent.messages,
         hold_ms: hold_us / 1_000,
-        messages_per_s: real(messages) * 1e6 / real(hold_us),
-        lateness: tally.lateness.quantiles(),
-        handling: tally.handling.quantiles(),
-        harness_us_per_message: real(cpu().saturating_sub(cpu_before)) / real(messages.max(1)),
+        messages_per_s: real(spent.messages) * 1e6 / real(hold_us),
+        lateness: phase.lateness.quantiles(),
+        handling: phase.handling.quantiles(),
+        harness_us_per_message: spent.us_per_message(),
+        harness_bytes_per_player: real(grown.rss_bytes) / real(grown.joined.max(1)),
     };
     let name = format!("{classes} classes");
     Ok((
@@ -386,7 +394,12 @@ fn hold(
             name,
             join,
             join_service,
-            tally,
+            phase,
+            spent: Spent {
+                rss_bytes: grown.rss_bytes,
+                joined: grown.joined,
+                ..spent
+            },
             window,
         },
     ))

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ScenarioError;
+use super::own::{self, Spent};
 use super::school::{self, STEP_MS_MAX, School};
 use crate::client::{Engine, Host, OnLoss, Targets, Task};
 use crate::measure::{Micros, Quantiles, Reckoning};
 use crate::plan::{Pace, Plan};
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
-use crate::sys::clock;
+use crate::sys::{clock, real};
 
 /// Questions played: one that everybody sees, one in which everybody drops, one that shows that all are back.
 pub const QUESTIONS: u16 = 3;
@@ -25,6 +26,15 @@ pub const PACE: Pace = Pace {
     answer_ms: (500, 3_500),
     results_ms: (500, 1_500),
     close_after_ms: Some(8_000),
+};
+
+/// The same in half the time.
+pub const PACE_SHORT: Pace = Pace {
+    name: "reconnect short",
+    join_over_ms: 1_000,
+    answer_ms: (200, 1_800),
+    results_ms: (300, 700),
+    close_after_ms: Some(3_500),
 };
 
 /// How fast and how long.
@@ -44,6 +54,12 @@ impl Timing {
         classes_per_s: 33,
         drop_after_ms: 2_000,
         back_ms_max: 30_000,
+    };
+
+    /// The same at the pace of [`PACE_SHORT`].
+    pub const SHORT: Self = Self {
+        drop_after_ms: 1_000,
+        ..Self::FULL
     };
 }
 
@@ -68,6 +84,10 @@ pub struct Figures {
     pub in_flight: u64,
     /// Answers sent again.
     pub sent_again: u64,
+    /// CPU of the harness per join, in microseconds: nothing else goes on.
+    pub harness_us_per_join: f64,
+    /// CPU of the harness to drop a socket, to open another and to take up what its `welcome` says, in microseconds.
+    pub harness_us_per_return: f64,
     /// Why members are still away, in words.
     pub why_away: String,
     /// Answers against the saved results.
@@ -89,58 +109,53 @@ pub fn run(
     console: &mut Console,
 ) -> Result<Outcome, ScenarioError> {
     let mut engine = Engine::new(plan.clone(), targets.clone())?;
-    engine.on_loss(OnLoss::Return);
-    let mut school = School::default();
-    let classes: Vec<u32> = plan.my_classes().collect();
-    console.progress(&format!("opening {} lobbies", classes.len()));
-    school.open(&mut engine, &classes)?;
-    school.wait_for_hosts(&mut engine)?;
+    let mut school = open(&mut engine, console)?;
+    let start = Spent::so_far(&engine);
     join(&mut engine, &school, timing, console)?;
+    let joined = Spent::so_far(&engine);
 
     school.tell_hosts(&mut engine, Task::Start);
     console.progress("playing the first question");
     wait_for_question(&school, &mut engine, 2)?;
     engine.run_until(clock::now().plus_ms(timing.drop_after_ms), |_| false)?;
+    let played = Spent::so_far(&engine);
 
     console.progress("dropping every socket");
-    let in_flight = crate::sys::count(engine.world.tally.ledger.unsettled());
-    let dropped_at = clock::now();
-    let dropped = school::drop_all(&mut engine, dropped_at);
-    let before = engine.world.tally.dropped;
-    let limit = dropped_at.plus_ms(timing.back_ms_max);
-    engine.run_until(limit, |e| {
-        e.world.tally.dropped >= before + dropped && school.away(e) == 0
-    })?;
-    let mut all_back = Micros::default();
-    all_back.record(clock::now().since(dropped_at));
-    let never_back = school.away(&engine);
-    let why_away = school::explain(&school::refusals(&engine));
+    let returned = drop_all(&mut engine, &school, timing)?;
+    let returning = Spent::so_far(&engine).since(&played);
 
     console.progress("playing on");
     wait_for_question(&school, &mut engine, QUESTIONS)?;
-    let without_podium = school.wait_for_podium(&mut engine, podium_ms_max())?;
+    let without_podium = school.wait_for_podium(&mut engine, podium_ms_max(plan))?;
     let stuck = school.explain_stuck(&engine);
     let unanswered = school.ask_every_head(&mut engine)?;
+    let ended = Spent::so_far(&engine);
     console.progress("fetching the reports");
     let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
     let tally = &engine.world.tally;
     let figures = Figures {
-        classes: crate::sys::count(classes.len()),
+        classes: crate::sys::count(school.rooms.len()),
         players: plan.my_students(),
         joined: school.joined(&engine),
-        dropped,
-        all_back_ms: all_back.percentile_ms(100.0),
+        dropped: returned.dropped,
+        all_back_ms: returned.all_back.percentile_ms(100.0),
         back: tally.back.quantiles(),
-        never_back,
-        in_flight,
+        never_back: returned.never_back,
+        in_flight: returned.in_flight,
         sent_again: tally.sent_again,
-        why_away,
+        harness_us_per_join: joined.since(&start).us_per_join(),
+        harness_us_per_return: real(returning.cpu_us) / real(returned.dropped.max(1)),
+        why_away: returned.why_away,
         ledger: verdict.reckoning,
         faults: tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect(),
         fault_examples: [&stuck, tally.faults.examples()].concat(),
     };
     let mut measured = measured(&engine, &figures);
-    measured.times("everybody back", "all at once", &all_back);
+    own::enter_joins(&mut measured, &joined.since(&start));
+    own::enter_messages(&mut measured, &played.since(&joined));
+    own::enter_memory(&mut measured, figures.joined, ended.since(&start).rss_bytes);
+    measured.seconds(&mut engine.world.tally);
+    measured.times("everybody back", "all at once", &returned.all_back);
     measured.zero("classes without a podium for everybody", without_podium);
     measured.zero("phones whose head of the sequence is unverified", unanswered);
     measured.zero("games without a report", verdict.without_report);
@@ -149,14 +164,60 @@ pub fn run(
         table: table(&figures),
         measured,
         figures: serde_json::to_value(&figures).unwrap_or_default(),
-        own: school::own(&engine),
+        own: own::own(&engine),
     })
 }
 
 /// From the last question's opening to the podium: it is closed by the host, its results are shown, and both may take a
 /// step longer.
-fn podium_ms_max() -> u64 {
-    u64::from(PACE.close_after_ms.unwrap_or(0) + PACE.results_ms.1) + STEP_MS_MAX
+fn podium_ms_max(plan: &Plan) -> u64 {
+    let Pace {
+        close_after_ms,
+        results_ms,
+        ..
+    } = plan.pace;
+    u64::from(close_after_ms.unwrap_or(0) + results_ms.1) + STEP_MS_MAX
+}
+
+/// Everybody dropped and coming back.
+struct Returned {
+    dropped: u64,
+    in_flight: u64,
+    all_back: Micros,
+    never_back: u64,
+    why_away: String,
+}
+
+/// Drops every socket, and waits until everybody is back.
+fn drop_all(engine: &mut Engine, school: &School, timing: Timing) -> Result<Returned, ScenarioError> {
+    let in_flight = crate::sys::count(engine.world.tally.ledger.unsettled());
+    let dropped_at = clock::now();
+    let dropped = school::drop_all(engine, dropped_at);
+    let before = engine.world.tally.dropped;
+    let limit = dropped_at.plus_ms(timing.back_ms_max);
+    engine.run_until(limit, |e| {
+        e.world.tally.dropped >= before + dropped && school.away(e) == 0
+    })?;
+    let mut all_back = Micros::default();
+    all_back.record(clock::now().since(dropped_at));
+    Ok(Returned {
+        dropped,
+        in_flight,
+        all_back,
+        never_back: school.away(engine),
+        why_away: school::explain(&school::refusals(engine)),
+    })
+}
+
+/// The lobbies of all classes, with their hosts.
+fn open(engine: &mut Engine, console: &mut Console) -> Result<School, ScenarioError> {
+    engine.on_loss(OnLoss::Return);
+    let mut school = School::default();
+    let classes: Vec<u32> = engine.world.plan.my_classes().collect();
+    console.progress(&format!("opening {} lobbies", classes.len()));
+    school.open(engine, &classes)?;
+    school.wait_for_hosts(engine)?;
+    Ok(school)
 }
 
 fn join(
@@ -182,7 +243,7 @@ fn join(
 
 /// Waits until every class has question `q`, or something later.
 fn wait_for_question(school: &School, engine: &mut Engine, q: u16) -> Result<bool, ScenarioError> {
-    let limit = clock::now().plus_ms(podium_ms_max() * u64::from(q));
+    let limit = clock::now().plus_ms(podium_ms_max(&engine.world.plan) * u64::from(q));
     let there = |host: &Host| host.question() >= q || host.is_over();
     Ok(engine.run_until(limit, |e| school.hosts(e).all(there))?)
 }
@@ -235,6 +296,8 @@ fn table(figures: &Figures) -> Table {
         "sent again",
         "sent/acked/refused",
         "faults",
+        "own µs/join",
+        "own µs/return",
     ]);
     let (back, ledger) = (&figures.back, &figures.ledger);
     table.row(vec![
@@ -247,6 +310,8 @@ fn table(figures: &Figures) -> Table {
         figures.sent_again.to_string(),
         format!("{}/{}/{}", ledger.sent, ledger.acked, ledger.refused),
         figures.faults.values().sum::<u64>().to_string(),
+        format!("{:.1}", figures.harness_us_per_join),
+        format!("{:.1}", figures.harness_us_per_return),
     ]);
     table
 }

@@ -10,7 +10,6 @@ use crate::measure::{Reckoning, Rule};
 use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
 use crate::sys::{clock, index, small};
-use crate::verdict::Own;
 use crate::wire::Report;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -358,15 +357,4 @@ pub(super) fn drop_all(engine: &mut Engine, at: Stamp) -> u64 {
         }
     }
     dropped
-}
-
-/// What the generator knows of itself.
-pub(super) fn own(engine: &Engine) -> Own {
-    let (stamped, unstamped) = engine.stamps();
-    Own {
-        lateness: engine.world.tally.lateness.clone(),
-        stamped,
-        unstamped,
-        ..Own::default()
-    }
 }

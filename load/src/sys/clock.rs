@@ -35,13 +35,16 @@ pub fn pause_ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Waits a moment, for the engine that collects events before it serves them. The kernel may make it 50 µs longer.
+/// Waits until `moment`, for the engine that looks at its sockets then. The kernel may make it 50 µs longer.
 #[expect(
     clippy::disallowed_methods,
     reason = "the engine's thread has nothing else to do"
 )]
-pub fn pause_us(us: u64) {
-    std::thread::sleep(Duration::from_micros(us));
+pub fn pause_until(moment: Stamp) {
+    let wait = moment.until(now());
+    if !wait.is_zero() {
+        std::thread::sleep(wait);
+    }
 }
 
 fn micros(duration: Duration) -> u64 {
@@ -63,6 +66,12 @@ impl WallOffset {
         Self {
             us: wall.saturating_sub(now().0),
         }
+    }
+
+    /// The Unix second at `stamp`.
+    #[must_use]
+    pub const fn unix_s(self, stamp: Stamp) -> u64 {
+        self.us.saturating_add(stamp.0) / 1_000_000
     }
 
     /// A moment of the wall clock, in seconds and nanoseconds; none when it is none.
@@ -126,5 +135,6 @@ mod tests {
         assert_eq!(offset.stamp(1_000, 5_999), Some(Stamp(5)));
         assert_eq!(offset.stamp(999, 0), None);
         assert_eq!(offset.stamp(-1, 0), None);
+        assert_eq!(offset.unix_s(Stamp(1_999_999)), 1_001);
     }
 }

@@ -3,6 +3,9 @@
 use std::fs;
 use std::io;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+
 /// Clock ticks a second in `/proc/PID/stat`; Linux shows 100 to user space on every architecture.
 const TICKS_PER_S: u64 = 100;
 
@@ -39,6 +42,16 @@ pub fn usage(pid: u32) -> io::Result<Usage> {
 /// As [`usage`].
 pub fn own_usage() -> io::Result<Usage> {
     usage(std::process::id())
+}
+
+/// CPU used so far by all threads of this process, in microseconds, finer than in [`own_usage`].
+#[must_use]
+pub fn own_cpu_us() -> u64 {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
+        return 0;
+    };
+    let micros = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0);
+    micros(usage.user_time()) + micros(usage.system_time())
 }
 
 /// Open descriptors. Kernels since 6.2 tell their number as the directory's size; listing ten thousand of them every second

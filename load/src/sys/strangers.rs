@@ -1,6 +1,6 @@
 //! Who else uses the generator's cores: their busy time, less what the programs that belong to a run have used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// Names, as the kernel has them, of the programs that belong to a run: generators, servers, stores.
@@ -35,26 +35,43 @@ impl CoreTicks {
     }
 }
 
+/// Processes that were strangers are read again at every so many looks only: reading a hundred of them every second was a
+/// tenth of what a generator does. A shell may become one of ours, so they are not left out for good.
+const STRANGERS_EVERY: u64 = 10;
+
 /// CPU used by the programs that belong to a run, by process, in ticks. Kept for those that have ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Ours(BTreeMap<u32, (u64, u64)>);
+pub struct Ours {
+    used: BTreeMap<u32, (u64, u64)>,
+    strangers: BTreeSet<u32>,
+    looks: u64,
+}
 
 impl Ours {
     /// Looks at all processes again. A process that was not there before counts from its start.
     pub fn look(&mut self, first: bool) {
+        if self.looks.is_multiple_of(STRANGERS_EVERY) {
+            self.strangers.clear();
+        }
+        self.looks += 1;
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         for entry in entries {
             let name = entry.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
                 continue;
             };
+            if self.strangers.contains(&pid) {
+                continue;
+            }
             let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
             if let Some(ticks) = our_ticks(&stat) {
                 let (_, last) = self
-                    .0
+                    .used
                     .entry(pid)
                     .or_insert((if first { ticks } else { 0 }, ticks));
                 *last = ticks.max(*last);
+            } else {
+                self.strangers.insert(pid);
             }
         }
     }
@@ -62,7 +79,7 @@ impl Ours {
     /// What they used between the first and the last look.
     #[must_use]
     pub fn ticks(&self) -> u64 {
-        self.0
+        self.used
             .values()
             .map(|(first, last)| last.saturating_sub(*first))
             .sum()
@@ -133,6 +150,19 @@ mod tests {
         assert_eq!(our_ticks(&stat("game-server")), Some(42));
         assert_eq!(our_ticks(&stat("game-server (x")), None);
         assert_eq!(our_ticks(""), None);
+    }
+
+    #[test]
+    fn what_a_stranger_becomes_is_seen_some_looks_later() {
+        let own = std::process::id();
+        let mut ours = Ours::default();
+        for _look in 0..STRANGERS_EVERY {
+            ours.look(false);
+            assert!(ours.strangers.contains(&own), "this test is no part of a run");
+        }
+        ours.strangers.insert(u32::MAX);
+        ours.look(false);
+        assert!(!ours.strangers.contains(&u32::MAX), "looked at anew");
     }
 
     #[test]

@@ -7,4 +7,5 @@ mod idle;
 mod kill;
 mod ramp;
 mod reconnect;
+mod segments;
 mod support;

@@ -6,8 +6,11 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::Instant;
 
-/// Connections that may wait to be accepted: a lecture hall whose phones come back in the same moment.
-const BACKLOG: u32 = 4096;
+/// Connections that may wait to be accepted: all clients of a process, who come back in the same moment when their network
+/// does, or when the process that they were at has died. Who finds no room is dropped, and the client's system tries again
+/// after 1 s and after 3 s: of 9,300 clients that came to two processes at once, 8,000 attempts were lost with the 1,024 that
+/// are usual. Linux allows no more than `net.core.somaxconn`, 4,096 unless raised.
+const BACKLOG: u32 = 16_384;
 /// How long a listener stays open once new connections go to its successor: those whose handshake has begun here need a round
 /// trip, on a Slow 3G line 2 s.
 const HANDOVER: Duration = Duration::from_secs(2);

@@ -3,15 +3,22 @@
 
 use super::Player;
 use crate::client::pacer::Task;
-use crate::client::world::{Effects, World};
+use crate::client::world::{Effects, NEVER_DONE_US, World};
 use crate::measure::{Fate, FaultKind, Sent};
 use crate::plan::{self, Mishap};
 use crate::sys::clock::Stamp;
-use crate::sys::index;
 use crate::wire::{Frame, ToServer};
 
 impl Player {
-    pub(super) fn answer(&mut self, now: Stamp, q: u16, world: &mut World, effects: &mut Effects) {
+    /// Answers `q`, `late_us` after that was due.
+    pub(super) fn answer(
+        &mut self,
+        now: Stamp,
+        late_us: u64,
+        q: u16,
+        world: &mut World,
+        effects: &mut Effects,
+    ) {
         let Some(planned) = world.plan.answer(self.class, self.student, q) else {
             return;
         };
@@ -21,6 +28,7 @@ impl Player {
         }
         if self.open_q != q {
             world.tally.too_late_to_send += 1;
+            world.tally.never_done += u64::from(late_us > NEVER_DONE_US);
             return;
         }
         effects.send(ToServer::Answer {
@@ -31,6 +39,7 @@ impl Player {
             .class_mut(self.class)
             .and_then(|c| c.click_mut(q))
             .map_or(self.seen_at, |click| click.first_at);
+        self.close_row(world);
         let row = world.tally.ledger.enter(Sent {
             class: self.class,
             player: self.id,
@@ -42,6 +51,7 @@ impl Player {
             copies: 1,
             acks: 0,
             unsaved_acks: 0,
+            refusals: 0,
             disturbed: self.disturbed,
             overdue: false,
             fate: Fate::Open,
@@ -63,14 +73,14 @@ impl Player {
         if self.open_q == q
             && let Some(row) = self.row
         {
-            send_again(row, world, effects);
+            self.send_again(row, world, effects);
         }
     }
 
     /// Sends again what is neither saved nor refused.
     pub(super) fn send_pending(&self, world: &mut World, effects: &mut Effects) {
         for &row in &self.pending {
-            send_again(row, world, effects);
+            self.send_again(row, world, effects);
         }
     }
 
@@ -78,23 +88,40 @@ impl Player {
     pub(super) fn disturb(&mut self, world: &mut World) {
         self.disturbed = self.open_q != 0;
         for &row in &self.pending {
-            if let Some(sent) = world.tally.ledger.row_mut(row) {
+            if let Some(sent) = self.sent_mut(row, world) {
                 sent.disturbed = true;
             }
         }
     }
 
-    /// The row of the answer to `q`: one that is not settled yet, the newest, or an earlier one.
-    fn row_of(&self, q: u16, world: &World) -> Option<u32> {
-        let ledger = &world.tally.ledger;
-        let is_to_q = |row: &u32| ledger.rows().get(index(*row)).is_some_and(|r| r.q == q);
-        let known = self.pending.iter().copied().chain(self.row).find(is_to_q);
-        known.or_else(|| ledger.find(self.class, self.id, q))
+    fn sent_mut<'w>(&self, row: u32, world: &'w mut World) -> Option<&'w mut Sent> {
+        world.tally.ledger.row_mut(row, self.class, self.id)
+    }
+
+    /// The open row of the answer to `q`: one that is not settled yet, the newest, or an earlier one.
+    fn row_of(&self, q: u16, world: &mut World) -> Option<u32> {
+        let known = self.pending.iter().copied().chain(self.row);
+        for row in known {
+            if self.sent_mut(row, world).is_some_and(|sent| sent.q == q) {
+                return Some(row);
+            }
+        }
+        world.tally.ledger.find(self.class, self.id, q)
+    }
+
+    /// Nothing more is expected of the newest answer, unless a reply is.
+    pub(super) fn close_row(&mut self, world: &mut World) {
+        if let Some(row) = self.row
+            && world.tally.ledger.close(row, self.class, self.id)
+        {
+            self.row = None;
+        }
     }
 
     pub(super) fn on_ack(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World) {
         let row = frame.q.and_then(|q| self.row_of(q, world));
-        let Some((row, sent)) = row.and_then(|row| Some((row, world.tally.ledger.row_mut(row)?))) else {
+        let reading_late = world.reading_late;
+        let Some((row, sent)) = row.and_then(|row| Some((row, self.sent_mut(row, world)?))) else {
             return self.fault(world, FaultKind::StrayAck, || format!("question {:?}", frame.q));
         };
         let saved = frame.saved == Some(true);
@@ -102,7 +129,7 @@ impl Player {
         // Every copy may be acked, and after an ack that says it is not saved yet another one is promised.
         let too_many = sent.acks > sent.copies.saturating_add(sent.unsaved_acks);
         sent.unsaved_acks = sent.unsaved_acks.saturating_add(u16::from(!saved));
-        let first = sent.fate == Fate::Open && !sent.disturbed && !world.reading_late;
+        let first = sent.fate == Fate::Open && !sent.disturbed && !reading_late;
         let sent_at = sent.sent_at;
         let refused = matches!(sent.fate, Fate::Refused { .. });
         sent.fate.ack(now, saved);
@@ -112,6 +139,7 @@ impl Player {
         if saved {
             self.pending.retain(|&pending| pending != row);
         }
+        self.close_if_past(row, world);
         if too_many || refused {
             self.fault(world, FaultKind::StrayAck, || {
                 format!("question {:?} again", frame.q)
@@ -140,15 +168,18 @@ impl Player {
             });
         }
         self.total = total;
+        self.close_row(world);
     }
 
     /// Notes the points told for `q`, and says what `ok` must have been; none when that cannot be known yet.
     pub(super) fn expected_ok(&self, q: u16, points: u32, world: &mut World) -> Option<Option<bool>> {
-        let row = self
+        let newest = self
             .row
-            .and_then(|row| world.tally.ledger.row_mut(row))
-            .filter(|row| row.q == q);
-        let Some(row) = row else { return Some(None) };
+            .filter(|&row| self.sent_mut(row, world).is_some_and(|sent| sent.q == q));
+        let Some(row) = newest.and_then(|row| self.sent_mut(row, world)) else {
+            world.tally.ledger.tell(self.class, self.id, q, points);
+            return Some(None);
+        };
         row.told_points = Some(points);
         match row.fate {
             Fate::Acked { saved: true, .. } => Some(Some(row.choice == plan::reference_correct(q))),
@@ -175,13 +206,15 @@ impl Player {
             return self.fault(world, kind, || code.to_owned());
         }
         let row = frame.q.and_then(|q| self.row_of(q, world));
-        let Some((row, sent)) = row.and_then(|row| Some((row, world.tally.ledger.row_mut(row)?))) else {
+        let Some((row, sent)) = row.and_then(|row| Some((row, self.sent_mut(row, world)?))) else {
             return self.fault(world, FaultKind::Refused, || code.to_owned());
         };
+        sent.refusals = sent.refusals.saturating_add(1);
         match sent.fate {
             Fate::Open | Fate::Acked { saved: false, .. } => {
                 sent.fate = Fate::Refused { code: code.into() };
                 self.pending.retain(|&pending| pending != row);
+                self.close_if_past(row, world);
             }
             // A second tap may cross the question's end.
             Fate::Acked { saved: true, .. } | Fate::Refused { .. } if sent.copies > 1 => {}
@@ -190,15 +223,25 @@ impl Player {
             }
         }
     }
-}
 
-fn send_again(row: u32, world: &mut World, effects: &mut Effects) {
-    if let Some(sent) = world.tally.ledger.row_mut(row) {
-        sent.copies = sent.copies.saturating_add(1);
-        effects.send(ToServer::Answer {
-            q: sent.q,
-            choice: sent.choice,
-        });
-        world.tally.sent_again += 1;
+    fn send_again(&self, row: u32, world: &mut World, effects: &mut Effects) {
+        if let Some(sent) = self.sent_mut(row, world) {
+            sent.copies = sent.copies.saturating_add(1);
+            effects.send(ToServer::Answer {
+                q: sent.q,
+                choice: sent.choice,
+            });
+            world.tally.sent_again += 1;
+        }
+    }
+
+    /// Closes the row of an answer whose question is over.
+    fn close_if_past(&mut self, row: u32, world: &mut World) {
+        let is_past = self
+            .sent_mut(row, world)
+            .is_some_and(|sent| sent.q != self.open_q);
+        if is_past && world.tally.ledger.close(row, self.class, self.id) && self.row == Some(row) {
+            self.row = None;
+        }
     }
 }

@@ -22,6 +22,7 @@ fn sent(player: u32, q: u16, choice: u8) -> Sent {
         copies: 1,
         acks: 1,
         unsaved_acks: 0,
+        refusals: 0,
         disturbed: false,
         overdue: false,
         fate: Fate::Acked {
@@ -69,10 +70,21 @@ fn right() -> Vec<PlayerRow> {
     ]
 }
 
+/// The comparison, which comes out the same when what can be closed is.
 fn reckon(ledger: &Ledger, saved: &[PlayerRow]) -> Reckoning {
+    let (mut whole, mut closed) = (ledger.clone(), Ledger::default());
+    for sent in ledger.open().cloned().collect::<Vec<_>>() {
+        let (class, player) = (sent.class, sent.player);
+        let row = closed.enter(sent);
+        closed.close(row, class, player);
+    }
+    let found = whole.reckon(0, saved, |_| RULE);
+    assert_eq!(closed.reckon(0, saved, |_| RULE), found);
+    assert!(whole.open().all(|sent| sent.class != 0), "forgotten");
+    assert!(closed.closed.keys().all(|&class| class != 0), "forgotten");
     Reckoning {
         examples: Vec::new(),
-        ..ledger.reckon(0, saved, |_| RULE)
+        ..found
     }
 }
 
@@ -156,7 +168,7 @@ fn a_time_outside_the_stamps_is_a_fault() {
 #[test]
 fn an_answer_without_ack_or_refusal_is_unsettled() {
     let mut ledger = ledger();
-    ledger.row_mut(1).expect("row").fate = Fate::Open;
+    ledger.row_mut(1, 0, 1).expect("row").fate = Fate::Open;
     assert_eq!(ledger.unsettled(), 1);
     // Saved all the same: a lost ack is no lost answer.
     assert_eq!(
@@ -172,7 +184,7 @@ fn an_answer_without_ack_or_refusal_is_unsettled() {
 #[test]
 fn a_refused_answer_must_not_be_saved() {
     let mut ledger = ledger();
-    ledger.row_mut(1).expect("row").fate = Fate::Refused {
+    ledger.row_mut(1, 0, 1).expect("row").fate = Fate::Refused {
         code: "too_late".into(),
     };
     assert_eq!(
@@ -189,9 +201,9 @@ fn a_refused_answer_must_not_be_saved() {
 #[test]
 fn points_told_to_the_phone_are_compared() {
     let mut ledger = ledger();
-    ledger.row_mut(0).expect("row").told_points = Some(points(true, 1_002, 20_000));
+    ledger.row_mut(0, 0, 1).expect("row").told_points = Some(points(true, 1_002, 20_000));
     assert_eq!(reckon(&ledger, &right()), clean());
-    ledger.row_mut(2).expect("row").told_points = Some(1_000);
+    ledger.row_mut(2, 0, 2).expect("row").told_points = Some(1_000);
     assert_eq!(
         reckon(&ledger, &right()),
         Reckoning {
@@ -233,7 +245,7 @@ fn a_skipped_question_earns_nothing() {
 #[test]
 fn only_what_is_saved_or_refused_is_settled() {
     let mut ledger = ledger();
-    ledger.row_mut(1).expect("row").fate = Fate::Acked {
+    ledger.row_mut(1, 0, 1).expect("row").fate = Fate::Acked {
         at: Stamp(1_008_000),
         saved: false,
     };
@@ -258,11 +270,14 @@ fn only_what_is_saved_or_refused_is_settled() {
 #[test]
 fn what_was_not_settled_in_time_stays_unsettled() {
     let mut ledger = ledger();
-    ledger.row_mut(1).expect("row").fate = Fate::Open;
+    ledger.row_mut(1, 0, 1).expect("row").fate = Fate::Open;
     ledger.settle_by_now(Stamp(1_002_999));
-    assert!(!ledger.rows()[1].overdue, "it was sent later");
+    assert!(
+        !ledger.row_mut(1, 0, 1).expect("row").overdue,
+        "it was sent later"
+    );
     ledger.settle_by_now(Stamp(1_003_000));
-    ledger.row_mut(1).expect("row").fate = Fate::Acked {
+    ledger.row_mut(1, 0, 1).expect("row").fate = Fate::Acked {
         at: Stamp(9_000_000),
         saved: true,
     };
@@ -278,7 +293,7 @@ fn what_was_not_settled_in_time_stays_unsettled() {
 #[test]
 fn a_copy_refused_after_the_first_was_saved_is_told_and_no_phantom() {
     let mut ledger = ledger();
-    let row = ledger.row_mut(1).expect("row");
+    let row = ledger.row_mut(1, 0, 1).expect("row");
     row.copies = 2;
     row.fate = Fate::Refused {
         code: "not_open".into(),
@@ -298,12 +313,71 @@ fn a_copy_refused_after_the_first_was_saved_is_told_and_no_phantom() {
 fn a_servers_clock_that_stood_still_may_say_less_and_never_more() {
     for (elapsed_ms, wrong_time) in [(10, 0), (1_011, 1)] {
         let mut ledger = ledger();
-        ledger.row_mut(2).expect("row").disturbed = true;
+        ledger.row_mut(2, 0, 2).expect("row").disturbed = true;
         let mut saved = right();
         saved[1].answers[0].elapsed_ms = elapsed_ms;
         saved[1].answers[0].points = points(true, elapsed_ms, 20_000);
         assert_eq!(reckon(&ledger, &saved).wrong_time, wrong_time, "{elapsed_ms} ms");
     }
+}
+
+#[test]
+fn an_answer_is_closed_once_every_copy_was_replied_to() {
+    let mut ledger = Ledger::default();
+    let row = ledger.enter(Sent {
+        copies: 2,
+        ..sent(1, 1, 2)
+    });
+    assert!(
+        !ledger.close(row, 0, 1),
+        "the second copy may be acked or refused"
+    );
+    ledger.row_mut(row, 0, 1).expect("open").acks = 2;
+    assert!(
+        !ledger.close(row, 0, 2) && !ledger.close(row, 1, 1),
+        "of somebody else"
+    );
+    assert!(ledger.close(row, 0, 1));
+    assert_eq!(ledger.row_mut(row, 0, 1), None);
+    assert_eq!(ledger.find(0, 1, 1), None);
+    assert_eq!(ledger.enter(sent(7, 1, 2)), row, "its place is used again");
+    assert_eq!(ledger.entered(), 2);
+}
+
+#[test]
+fn points_told_after_closing_are_compared_too() {
+    let mut ledger = ledger();
+    assert!(ledger.close(0, 0, 1));
+    let told = |points| {
+        let mut ledger = ledger.clone();
+        ledger.tell(0, 1, 1, points);
+        ledger.reckon(0, &right(), |_| RULE).wrong_score
+    };
+    assert_eq!(told(points(true, 1_002, 20_000)), 0);
+    assert_eq!((told(1_000), told(u32::MAX)), (1, 1));
+}
+
+#[test]
+fn what_does_not_fit_stays_open() {
+    let longer_than_a_question = Stamp(70_000_000);
+    let mut ledger = Ledger::default();
+    let late = Sent {
+        fate: Fate::Acked {
+            at: longer_than_a_question,
+            saved: true,
+        },
+        ..sent(1, 1, 2)
+    };
+    for sent in [late, sent(70_000, 1, 2)] {
+        let player = sent.player;
+        let row = ledger.enter(sent);
+        assert!(!ledger.close(row, 0, player));
+    }
+}
+
+#[test]
+fn closed_answers_are_small() {
+    assert!(std::mem::size_of::<Closed>() <= 12);
 }
 
 #[test]
@@ -315,7 +389,7 @@ fn an_answer_that_was_forgotten_before_it_was_saved_may_be_taken_later() {
     let at = Stamp(5_000_000);
     assert_eq!(fate, Fate::Acked { at, saved: true });
     let mut ledger = ledger();
-    ledger.row_mut(2).expect("row").fate = fate;
+    ledger.row_mut(2, 0, 2).expect("row").fate = fate;
     let mut saved = right();
     saved[1].answers[0].elapsed_ms = 4_900;
     saved[1].answers[0].points = points(true, 4_900, 20_000);
@@ -324,7 +398,7 @@ fn an_answer_that_was_forgotten_before_it_was_saved_may_be_taken_later() {
 
 #[test]
 fn what_is_saved_wrong_is_described() {
-    let ledger = ledger();
+    let mut ledger = ledger();
     let mut saved = right();
     saved[1].answers[0].elapsed_ms = 9_000;
     let examples = ledger.reckon(0, &saved, |_| RULE).examples;

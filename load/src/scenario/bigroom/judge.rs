@@ -21,7 +21,7 @@ pub(super) fn measured(plan: &Plan, rooms: &[Room]) -> Measured {
         measured.faults(&room.tally.faults);
         let phase = format!("{} players", figures.players);
         for (name, times) in [
-            ("join", &room.tally.join),
+            ("join", &*room.tally.join),
             ("fan_out", &room.tally.fan_out),
             ("last_phone", &room.last_phone),
             ("ack", &room.tally.ack),

@@ -8,9 +8,10 @@ use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
 use crate::plan;
 use crate::report::Console;
+use crate::scenario::own::Spent;
 use crate::scenario::{Lobby, ScenarioError, Teacher};
-use crate::sys::{clock, index, process, real, small};
-use crate::wire::Report;
+use crate::sys::{clock, index, small};
+use crate::wire::{PlayerRow, Report};
 
 /// A step without waiting for people takes at most this long, in milliseconds.
 const STEP_MS_MAX: u64 = 15_000;
@@ -33,18 +34,17 @@ pub(super) fn play(
     let lobby = teacher.open_lobby(targets, &plan, class)?;
     engine.add_class(&lobby.code);
     engine.world.tally = Tally::default();
-    let cpu_before = process::own_usage().map_or(0, |u| u.cpu_us);
 
     let host = engine.add_host(class, teacher.token().to_owned(), clock::now());
     step(engine, |e| {
         e.host(host).is_some_and(crate::client::Host::is_ready)
     })?;
+    let before = Spent::so_far(engine);
     join_all(engine, class, size, console)?;
+    let joined = Spent::so_far(engine);
     play_questions(engine, class, host, size, console)?;
+    let playing = Spent::so_far(engine).since(&joined);
     ask_every_head(engine, class)?;
-    let cpu_us = process::own_usage()
-        .map_or(0, |u| u.cpu_us)
-        .saturating_sub(cpu_before);
 
     teacher.sign_in_again(targets)?;
     let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
@@ -61,11 +61,20 @@ pub(super) fn play(
     step(engine, |e| {
         e.world.classes.get(index(class)).is_some_and(|c| c.gone >= size)
     })?;
-    let (figures, last_phone) = figures(engine, class, host, report.as_ref(), cpu_us);
+    let saved = report.as_ref().map_or(&[][..], Report::players);
+    let rule = |q| Rule {
+        correct: plan::reference_correct(q),
+        time_ms: plan::TIME_MS,
+        is_skipped: false,
+    };
+    let ledger = engine.world.tally.ledger.reckon(class, saved, rule);
+    let (figures, last_phone) = figures(engine, class, host, (saved, ledger), &playing);
     Ok(Room {
         figures,
         tally: std::mem::take(&mut engine.world.tally),
         last_phone,
+        joining: joined.since(&before),
+        playing,
     })
 }
 
@@ -109,7 +118,7 @@ fn play_questions(
         let q = e.host(host).map_or(0, Host::question);
         if q != shown {
             shown = q;
-            let answers = e.world.tally.ledger.rows().len();
+            let answers = e.world.tally.ledger.entered();
             console.progress(&format!(
                 "room of {size}: question {q} of {}, {answers} answers so far",
                 plan.questions
@@ -166,8 +175,8 @@ fn figures(
     engine: &Engine,
     class: u32,
     host: u32,
-    report: Option<&Report>,
-    cpu_us: u64,
+    (saved, ledger): (&[PlayerRow], Reckoning),
+    playing: &Spent,
 ) -> (RoomFigures, Micros) {
     let world = &engine.world;
     let tally = &world.tally;
@@ -180,13 +189,6 @@ fn figures(
         .iter()
         .filter(|c| c.phones > 0)
         .for_each(|c| last_phone.record(c.last_us));
-    let saved = report.map_or(&[][..], Report::players);
-    let rule = |q| Rule {
-        correct: plan::reference_correct(q),
-        time_ms: plan::TIME_MS,
-        is_skipped: false,
-    };
-    let ledger: Reckoning = tally.ledger.reckon(class, saved, rule);
     let (places, reveals) = engine
         .host(host)
         .map_or((&[][..], &[][..]), |h| (h.places(), h.reveals()));
@@ -203,7 +205,7 @@ fn figures(
         ack: tally.ack.quantiles(),
         lateness: tally.lateness.quantiles(),
         handling: tally.handling.quantiles(),
-        harness_us_per_message: real(cpu_us) / real(tally.messages.max(1)),
+        harness_us_per_message: playing.us_per_message(),
         ledger,
         too_late_to_send: tally.too_late_to_send,
         agreement,

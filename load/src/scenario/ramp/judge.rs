@@ -4,6 +4,7 @@ use super::{Figures, StageFigures, StageTimes, spread_allowed};
 use crate::measure::{Faults, Quantiles};
 use crate::plan::Plan;
 use crate::report::{Figure, Measured, Table, bars};
+use crate::scenario::own;
 use crate::sys::count;
 
 const SPREAD: &str = "games by server";
@@ -13,6 +14,10 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
     let mut measured = Measured::default();
     for (stage, times) in figures.stages.iter().zip(times) {
         add_stage(&mut measured, stage, times);
+        own::enter_messages(&mut measured, &times.spent);
+    }
+    if let Some(last) = times.last() {
+        own::enter_memory(&mut measured, last.spent.joined, last.spent.rss_bytes);
     }
     for (server, &games) in (0..).zip(&figures.spread.games) {
         measured.point(SPREAD, server, games);
@@ -60,18 +65,14 @@ fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) 
     let name = &times.name;
     measured.times("join", name, &times.join);
     measured.times("join service", name, &times.join_service);
-    measured.times("fan-out", name, &times.tally.fan_out);
-    measured.times("ack", name, &times.tally.ack);
-    measured.times("back", name, &times.tally.back);
-    measured.times("own lateness", name, &times.tally.lateness);
-    measured.times("own handling", name, &times.tally.handling);
+    measured.times("fan-out", name, &times.phase.fan_out);
+    measured.times("ack", name, &times.phase.ack);
+    measured.times("back", name, &times.phase.back);
+    measured.times("own lateness", name, &times.phase.lateness);
+    measured.times("own handling", name, &times.phase.handling);
     measured.windows.insert(name.clone(), times.window);
     measured.count(&format!("{name}: messages"), stage.messages);
     measured.peak(&format!("{name}: hold_ms"), crate::sys::real(stage.hold_ms));
-    measured.peak(
-        &format!("{name}: harness_us_per_message"),
-        stage.harness_us_per_message,
-    );
     let p95 = || Figure::Percentile {
         name: "fan-out".to_owned(),
         phase: name.clone(),
@@ -80,15 +81,6 @@ fn add_stage(measured: &mut Measured, stage: &StageFigures, times: &StageTimes) 
     let what = format!("{name}: fan-out p95");
     measured.bar(&what, p95(), bars::FAN_OUT_MS_MAX, "ms");
     measured.target(&what, p95(), bars::FAN_OUT_MS_TARGET, "ms");
-    let peak = Figure::Peak {
-        name: format!("{name}: harness_us_per_message"),
-    };
-    measured.target(
-        &format!("{name}: harness CPU per message"),
-        peak,
-        bars::HARNESS_MESSAGE_US_MAX,
-        "µs",
-    );
 }
 
 /// A line for every stage.
@@ -105,6 +97,7 @@ pub(super) fn table(figures: &Figures) -> Table {
         "games by server",
         "own late/handling p99 ms",
         "own µs/message",
+        "own B/player",
     ]);
     let pair = |q: &Quantiles| format!("{:.2}/{:.2}", q.p50_ms, q.p95_ms);
     for stage in &figures.stages {
@@ -121,6 +114,7 @@ pub(super) fn table(figures: &Figures) -> Table {
             games.join("/"),
             format!("{:.2}/{:.2}", stage.lateness.p99_ms, stage.handling.p99_ms),
             format!("{:.1}", stage.harness_us_per_message),
+            format!("{:.0}", stage.harness_bytes_per_player),
         ]);
     }
     table
