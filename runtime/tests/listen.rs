@@ -1,7 +1,5 @@
 //! A server that is busy with something else: everybody who comes at that moment finds room in its queue.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::net::TcpStream;
 use std::time::Duration;
 
