@@ -9,7 +9,8 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 
-use crate::config::{BODY_READ_MAX, DRAIN_BYTES_MAX};
+use crate::admission::Admitted;
+use crate::config::{BODY_PERMIT_MAX, BODY_READ_MAX, DRAIN_BYTES_MAX};
 use crate::problem::Refusal;
 use crate::service::Api;
 
@@ -44,7 +45,13 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// # Errors
 /// When the body is larger, too slow, or breaks off.
 pub(crate) async fn read(request: Request, bytes_max: usize) -> Result<Bytes, Refusal> {
-    within(BODY_READ_MAX, request, bytes_max).await
+    let admitted = request.extensions().get::<Admitted>().cloned();
+    let body = within(BODY_READ_MAX, request, bytes_max);
+    match admitted {
+        // A slow line must not keep others from the database.
+        Some(admitted) => admitted.pause_after(BODY_PERMIT_MAX, body).await?,
+        None => body.await,
+    }
 }
 
 async fn within(time_max: Duration, request: Request, bytes_max: usize) -> Result<Bytes, Refusal> {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use api::config::{TEACHER_GAMES_MAX_DEFAULT, TEACHER_REQUESTS_MAX_DEFAULT};
 use clap::{Args, Parser, Subcommand};
 use runtime::telemetry::LogFormat;
 
@@ -24,7 +25,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serves the API under `/store`, the web front end at the root, and game servers on a listener of their own.
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Brings the database to this release and ends.
     Migrate(Migrate),
 }
@@ -43,6 +44,18 @@ pub(crate) struct Serve {
     pub(crate) admin_listen: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
+    /// Read replica of a PostgreSQL database, which answers the dashboard as far as it is up to date.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REPLICA",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "replica_file"
+    )]
+    pub(crate) replica: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REPLICA_FILE", value_name = "FILE")]
+    pub(crate) replica_file: Option<PathBuf>,
     /// Connections to PostgreSQL at most.
     #[arg(
         long,
@@ -52,6 +65,36 @@ pub(crate) struct Serve {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX))
     )]
     pub(crate) database_connections: u32,
+    /// Redis by which API processes of one database agree, for example `redis://cache:6379`; needed when there are several.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REDIS",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "redis_file"
+    )]
+    pub(crate) redis: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REDIS_FILE", value_name = "FILE")]
+    pub(crate) redis_file: Option<PathBuf>,
+    /// Calls of one teacher in a minute.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_TEACHER_REQUESTS_MAX",
+        value_name = "NUMBER",
+        default_value_t = TEACHER_REQUESTS_MAX_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) teacher_requests_max: u32,
+    /// Games that one teacher may start in a minute.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_TEACHER_GAMES_MAX",
+        value_name = "NUMBER",
+        default_value_t = TEACHER_GAMES_MAX_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) teacher_games_max: u32,
     /// File with the keys that tokens are signed with, the same for all API processes; made when missing.
     #[arg(long, env = "HOMEROOM_API_KEYS_FILE", value_name = "FILE")]
     pub(crate) keys_file: PathBuf,

@@ -14,6 +14,12 @@ pub struct Config {
     /// Origins whose pages may use the refresh cookie, beside the address that a call itself was sent to. For a proxy that
     /// passes another `Host` on.
     pub origins: Vec<String>,
+    /// Calls that may use the store at once: as many as it has connections, since more would only wait for one.
+    pub permits: u32,
+    /// Calls of one teacher in [`QUOTA_WINDOW`].
+    pub teacher_requests_max: u32,
+    /// Games that one teacher may start in [`QUOTA_WINDOW`].
+    pub teacher_games_max: u32,
 }
 
 impl Default for Config {
@@ -23,9 +29,23 @@ impl Default for Config {
             public_url_is_https: false,
             mount_prefix: "/store".to_owned(),
             origins: Vec::new(),
+            permits: PERMITS_DEFAULT,
+            teacher_requests_max: TEACHER_REQUESTS_MAX_DEFAULT,
+            teacher_games_max: TEACHER_GAMES_MAX_DEFAULT,
         }
     }
 }
+
+/// Permits over SQLite: its readers, and a few calls that take turns at writing.
+pub const PERMITS_DEFAULT: u32 = 8;
+/// Calls of one teacher in a minute unless something else is said: a page of ten calls every second.
+pub const TEACHER_REQUESTS_MAX_DEFAULT: u32 = 600;
+/// Games that one teacher may start in a minute unless something else is said: one every three seconds is no class.
+pub const TEACHER_GAMES_MAX_DEFAULT: u32 = 20;
+/// What both are counted over. The window opens with the first call in it.
+pub const QUOTA_WINDOW: Duration = Duration::from_secs(60);
+/// How long a body may take before its call lets go of its permit: what a phone sends in one go is here by then.
+pub const BODY_PERMIT_MAX: Duration = Duration::from_millis(50);
 
 /// Bytes of a body of an account call: an address, a password and a name, in JSON, with every character escaped.
 pub const ACCOUNT_BODY_BYTES_MAX: usize = 16 * 1024;
@@ -65,5 +85,6 @@ pub const PAGE_LIMIT_DEFAULT: u32 = 50;
 /// Rows of a page at most.
 pub const PAGE_LIMIT_MAX: u32 = 100;
 
-/// Seconds that a client is asked to wait when the API is full.
-pub const RETRY_AFTER_S: u32 = 2;
+/// Seconds that a client is asked to wait when the API is full; each of them is said to as many, so that they do not all come
+/// back at once.
+pub const RETRY_AFTER_S: [u32; 3] = [1, 2, 3];

@@ -10,13 +10,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::admission::Admitted;
 use crate::config::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::problem::Refusal;
 use crate::service::Api;
+use crate::shared::Counted;
 use crate::store::PageKey;
-use crate::token::{self, TokenError};
+use crate::token::TokenError;
 
-/// The signed-in teacher, by access token. Whether the account still exists is not asked here: a token lives 15 minutes.
+/// The signed-in teacher, by access token, within their own limit. Whether the account still exists is not asked here: a token lives 15 minutes.
 pub(crate) struct Teacher(pub(crate) TeacherId);
 
 impl FromRequestParts<Api> for Teacher {
@@ -32,11 +34,16 @@ impl FromRequestParts<Api> for Teacher {
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(Refusal::TokenMissing);
         }
-        match token::verify_access(&api.keys, token.trim()) {
-            Ok(claims) => Ok(Self(claims.sub)),
-            Err(TokenError::Expired) => Err(Refusal::TokenExpired),
-            Err(TokenError::Invalid) => Err(Refusal::TokenInvalid),
-        }
+        let claims = api.tokens.verify(&api.keys, token.trim(), api.clock.now_s());
+        let teacher = match claims {
+            Ok(claims) => claims.sub,
+            Err(TokenError::Expired) => return Err(Refusal::TokenExpired),
+            Err(TokenError::Invalid) => return Err(Refusal::TokenInvalid),
+        };
+        api.count(teacher, Counted::Requests)
+            .await
+            .map_err(Refusal::Quota)?;
+        Ok(Self(teacher))
     }
 }
 
@@ -59,6 +66,20 @@ impl FromRequestParts<Api> for OwnPage {
             (Some(_), Some(_)) => false,
         };
         if own { Ok(Self) } else { Err(Refusal::Origin) }
+    }
+}
+
+/// This request's admission, for what takes long and needs no database.
+pub(crate) struct Admittance(pub(crate) Admitted);
+
+impl FromRequestParts<Api> for Admittance {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _api: &Api) -> Result<Self, Refusal> {
+        let admitted = parts.extensions.get::<Admitted>().cloned();
+        admitted
+            .map(Self)
+            .ok_or_else(|| Refusal::internal("a route without admission"))
     }
 }
 

@@ -19,6 +19,7 @@ use runtime::secret::Secret;
 use crate::body;
 use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX};
 use crate::problem::Refusal;
+use crate::quota::Spent;
 use crate::routes;
 use crate::service::{Api, PlanCheckError, SaveError};
 
@@ -72,6 +73,10 @@ async fn plan_check(
         .map_err(|error| match error {
             PlanCheckError::UnknownTeacher => Refusal::UnknownTeacher,
             PlanCheckError::UnknownQuiz => Refusal::NoSuchQuiz,
+            PlanCheckError::TooMany { max, retry_after_s } => {
+                Refusal::Quota(Spent::games(max, retry_after_s))
+            }
+            PlanCheckError::Busy => Refusal::Busy,
             PlanCheckError::Unavailable(error) => error.into(),
         })?;
     Ok(Json(PlanCheckResponse {
@@ -87,6 +92,7 @@ async fn save_result(
     api.save_result(result).await.map_err(|error| match error {
         SaveError::UnknownTeacher => Refusal::UnknownTeacher,
         SaveError::Different => Refusal::DifferentResult,
+        SaveError::Busy => Refusal::Busy,
         SaveError::Unavailable(error) => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)

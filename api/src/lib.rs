@@ -3,7 +3,9 @@
 //! It owns what is kept about teachers and finished games, and the keys that everything is signed with. It knows no live
 //! game: a game server asks it for a plan check at the start and hands it the result at the end.
 
+mod admission;
 mod body;
+mod cache;
 mod clock;
 pub mod config;
 mod email;
@@ -15,11 +17,13 @@ mod keys;
 mod password;
 pub mod plan;
 mod problem;
+mod quota;
 mod random;
 mod report;
 mod routes;
 mod service;
 mod session;
+mod shared;
 pub mod store;
 mod token;
 mod web;
@@ -29,5 +33,6 @@ pub use config::Config;
 pub use keys::{Keys, KeysError};
 pub use service::{Api, Grant, PlanCheckError, SaveError};
 pub use session::Session;
+pub use shared::{Counted, LocalShared, Quota, RedisShared, Shared, SharedRedis, SharedRedisError, Verdict};
 pub use store::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store, StoreError};
 pub use web::web_router;

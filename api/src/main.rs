@@ -4,6 +4,7 @@
 mod cli;
 mod database;
 mod process;
+mod sharing;
 mod watch;
 
 use anyhow::Context;
@@ -17,7 +18,7 @@ fn main() -> anyhow::Result<()> {
         .build()
         .context("start the runtime")?;
     match command {
-        Command::Serve(serve) => runtime.block_on(process::serve(process::prepare(serve))),
+        Command::Serve(serve) => runtime.block_on(process::serve(process::prepare(*serve))),
         Command::Migrate(migrate) => runtime.block_on(process::migrate(&migrate)),
     }
 }

@@ -1,13 +1,17 @@
 //! Refusals of the HTTP API, each with its stable code, status and one clear sentence (RFC 9457).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use protocol::quiz::QuizError;
-use protocol::rest::{DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, UNKNOWN_TEACHER};
+use protocol::rest::{DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, QUOTA_EXCEEDED, UNKNOWN_TEACHER};
 use thiserror::Error;
 
+use crate::admission::Shed;
 use crate::config::RETRY_AFTER_S;
+use crate::quota::Spent;
 use crate::store::StoreError;
 
 /// Characters of somebody else's error message that a refusal repeats.
@@ -81,6 +85,8 @@ pub(crate) enum Refusal {
     DifferentResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
+    #[error("You made {} {} within {} s, which is as many as one may. Try again in {} s.", .0.max, .0.what, .0.window_s, .0.retry_after_s)]
+    Quota(Spent),
     #[error("The server's disk is full, so nothing new can be stored. Tell whoever runs it.")]
     StorageFull(#[source] Fault),
     #[error("Something went wrong on our side. Try again in a moment.")]
@@ -170,6 +176,7 @@ impl Refusal {
                 "temporary-reduced-capacity",
                 "Busy",
             ),
+            Self::Quota(_) => (StatusCode::TOO_MANY_REQUESTS, QUOTA_EXCEEDED, "Too many requests"),
             Self::StorageFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "storage-full", "Disk full"),
             Self::Internal(_) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -189,8 +196,9 @@ impl Refusal {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::Busy => {
-                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
+                headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_s()));
             }
+            Self::Quota(spent) => spent.decorate(headers),
             Self::Method(Some(allow)) => {
                 headers.insert(ALLOW, allow.clone());
             }
@@ -223,6 +231,12 @@ impl Refusal {
             | Self::StorageFull(_)
             | Self::Internal(_) => {}
         }
+    }
+}
+
+impl From<Shed> for Refusal {
+    fn from(Shed: Shed) -> Self {
+        Self::Busy
     }
 }
 
@@ -266,6 +280,12 @@ impl IntoResponse for Refusal {
         self.decorate(&mut response);
         response
     }
+}
+
+/// The next of [`RETRY_AFTER_S`].
+fn retry_after_s() -> u32 {
+    static TOLD: AtomicUsize = AtomicUsize::new(0);
+    RETRY_AFTER_S[TOLD.fetch_add(1, Ordering::Relaxed) % RETRY_AFTER_S.len()]
 }
 
 fn shorten(reason: &str) -> String {

@@ -5,14 +5,15 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Json, Router};
 use jsonwebtoken::jwk::JwkSet;
 use protocol::rest::{Page, Plan};
 use runtime::metrics::{Counter, Histogram, inc, record};
 
+use crate::admission::{Admission, Admitted, Class};
 use crate::plan;
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -21,29 +22,60 @@ mod auth;
 mod games;
 mod imports;
 mod quizzes;
+mod usage;
 
 pub(crate) fn router(api: Api) -> Router {
+    let at = |class, routes: MethodRouter<Api>| {
+        routes.route_layer(from_fn_with_state((api.admission.clone(), class), admit))
+    };
+    let (entry, edit, read) = (
+        |routes| at(Class::Entry, routes),
+        |routes| at(Class::Edit, routes),
+        |routes| at(Class::Read, routes),
+    );
     Router::new()
-        .route("/auth/register", post(auth::register))
-        .route("/auth/login", post(auth::login))
-        .route("/auth/refresh", post(auth::refresh))
-        .route("/auth/logout", post(auth::logout))
-        .route("/users/me", get(auth::me))
-        .route("/quizzes", get(quizzes::list).post(quizzes::create))
-        .route("/quizzes/import", post(imports::import))
+        .route("/auth/register", entry(post(auth::register)))
+        .route("/auth/login", entry(post(auth::login)))
+        .route("/auth/refresh", entry(post(auth::refresh)))
+        .route("/auth/logout", entry(post(auth::logout)))
+        .route("/users/me", read(get(auth::me)))
+        .route(
+            "/quizzes",
+            read(get(quizzes::list)).merge(edit(post(quizzes::create))),
+        )
+        .route("/quizzes/import", edit(post(imports::import)))
         .route(
             "/quizzes/{id}",
-            get(quizzes::read).put(quizzes::update).delete(quizzes::delete),
+            edit(get(quizzes::read).put(quizzes::update).delete(quizzes::delete)),
         )
-        .route("/quizzes/{id}/signed", get(quizzes::signed))
-        .route("/games", get(games::list))
-        .route("/games/{id}", axum::routing::delete(games::delete))
-        .route("/games/{id}/report", get(games::report))
+        .route("/quizzes/{id}/duplicate", edit(post(quizzes::duplicate)))
+        .route("/quizzes/{id}/signed", entry(get(quizzes::signed)))
+        .route("/games", read(get(games::list)))
+        .route("/games/{id}", edit(delete(games::delete)))
+        .route("/games/{id}/report", read(get(games::report)))
+        .route("/quiz-usage/dashboard", read(get(usage::dashboard)))
+        .route("/quiz-usage/history", read(get(usage::history)))
+        // These are constants: to refuse them would cost more than to answer.
         .route("/plans", get(plans))
         .route("/.well-known/jwks.json", get(jwks))
         .fallback(unknown_route)
         .layer(from_fn(every_answer))
         .with_state(api)
+}
+
+/// In front of a route: nothing of it runs, and no body is read, without a permit.
+async fn admit(
+    State((admission, class)): State<(Admission, Class)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    let permit = admission.acquire(class).await?;
+    let admitted = Admitted::new(admission, class, permit);
+    request.extensions_mut().insert(admitted.clone());
+    let response = next.run(request).await;
+    // Until here: the request, and its extensions with it, is gone long before its handler ends.
+    drop(admitted);
+    Ok(response)
 }
 
 async fn plans() -> Json<Page<Plan>> {

@@ -14,11 +14,16 @@ use runtime::metrics::{Counter, inc};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
+use crate::admission::{Admission, Class, Shed};
+use crate::cache::ReadCache;
 use crate::clock::Clock;
 use crate::config::{Config, IMPORTS_PARSING_MAX, UPLOADS_MAX};
 use crate::keys::Keys;
 use crate::password::Hasher;
+use crate::quota::Spent;
+use crate::shared::{Counted, LocalShared, Shared};
 use crate::store::{ResultSaved, Store, StoreError};
+use crate::token::VerifiedTokens;
 use crate::{plan, routes};
 
 /// The API. Clones share everything.
@@ -26,6 +31,10 @@ use crate::{plan, routes};
 pub struct Api {
     pub(crate) config: Arc<Config>,
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) admission: Admission,
+    pub(crate) tokens: Arc<VerifiedTokens>,
+    pub(crate) shared: Arc<dyn Shared>,
+    pub(crate) cache: Arc<ReadCache>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) clock: Clock,
     pub(crate) hasher: Hasher,
@@ -52,6 +61,17 @@ pub enum PlanCheckError {
     /// The teacher has no such quiz.
     #[error("the teacher has no such quiz")]
     UnknownQuiz,
+    /// This teacher has started as many games as one may.
+    #[error("this teacher has started {max} games within a minute")]
+    TooMany {
+        /// How many one may start.
+        max: u32,
+        /// How long to wait for the next one, at least a second.
+        retry_after_s: u64,
+    },
+    /// The API is at its capacity; the same call may succeed later.
+    #[error("the API is at its capacity")]
+    Busy,
     /// The store did not answer; the same call may succeed later.
     #[error("the store did not answer the plan check")]
     Unavailable(#[source] StoreError),
@@ -66,6 +86,9 @@ pub enum SaveError {
     /// Another result of this game is stored, and stays. Sending this one again will not help.
     #[error("another result of this game is stored")]
     Different,
+    /// The API is at its capacity; send the result again.
+    #[error("the API is at its capacity")]
+    Busy,
     /// The store did not answer; send the result again.
     #[error("the store did not answer the save of a result")]
     Unavailable(#[source] StoreError),
@@ -82,14 +105,24 @@ impl Api {
     #[must_use]
     pub fn with_clock(config: Config, store: Arc<dyn Store>, keys: Keys, clock: Clock) -> Self {
         Self {
+            admission: Admission::new(config.permits),
+            tokens: Arc::new(VerifiedTokens::new()),
             config: Arc::new(config),
             store,
+            shared: Arc::new(LocalShared::alone()),
+            cache: Arc::new(ReadCache::new()),
             keys: Arc::new(keys),
             clock,
             hasher: Hasher::new(),
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
         }
+    }
+
+    /// With what all processes agree on kept elsewhere than in this process alone.
+    #[must_use]
+    pub fn sharing(self, shared: Arc<dyn Shared>) -> Self {
+        Self { shared, ..self }
     }
 
     /// The HTTP API at its own root; the caller nests it under the configured mount prefix.
@@ -112,6 +145,16 @@ impl Api {
         teacher: TeacherId,
         quiz: Option<QuizId>,
     ) -> Result<Grant, PlanCheckError> {
+        let _permit = self
+            .admission
+            .acquire(Class::Service)
+            .await
+            .map_err(|Shed| PlanCheckError::Busy)?;
+        self.count(teacher, Counted::Games).await.map_err(
+            |Spent {
+                 max, retry_after_s, ..
+             }| PlanCheckError::TooMany { max, retry_after_s },
+        )?;
         let account = self
             .store
             .account(teacher)
@@ -143,17 +186,20 @@ impl Api {
     /// # Errors
     /// When another result of the game is stored, the account has gone, or the store does not answer.
     pub async fn save_result(&self, mut result: GameResult) -> Result<(), SaveError> {
+        let _permit = self
+            .admission
+            .acquire(Class::Service)
+            .await
+            .map_err(|Shed| SaveError::Busy)?;
         // One order for what the store keeps in rows, so that the same result is recognised however it was put together.
         result.questions.sort_by_key(|question| question.q);
         for player in &mut result.players {
             player.answers.sort_by_key(|answer| answer.q);
         }
-        match self
-            .store
-            .save_result(&result)
-            .await
-            .map_err(SaveError::Unavailable)?
-        {
+        let (store, result) = (Arc::clone(&self.store), Arc::new(result));
+        let saving = Arc::clone(&result);
+        let saved = self.changing(result.teacher, async move { store.save_result(&saving).await });
+        match saved.await.map_err(SaveError::Unavailable)? {
             ResultSaved::Now => {
                 inc(Counter::ResultsSavedTotal);
                 Ok(())

@@ -8,7 +8,7 @@
 use async_trait::async_trait;
 use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
-use protocol::rest::{GameSummary, QuizResponse, QuizSummary};
+use protocol::rest::{GameSummary, QuizResponse, QuizSummary, QuizUsage, UsageCount, UsageDay};
 use protocol::result::GameResult;
 use thiserror::Error;
 use uuid::Uuid;
@@ -20,9 +20,15 @@ mod contract;
 mod documents;
 mod postgres;
 mod sqlite;
+mod usage;
 
 pub use postgres::{PostgresConfig, PostgresConfigError, PostgresStore};
 pub use sqlite::SqliteStore;
+
+/// Quizzes of a [`Usage`] at most: what a page shows without scrolling.
+pub const MOST_PLAYED_MAX: u32 = 10;
+/// A day of UTC, in milliseconds.
+pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Why the store did not do it. Nothing was changed.
 #[derive(Debug, Error)]
@@ -77,7 +83,7 @@ pub struct Account {
 }
 
 /// Where a page of a list ends: the time it is ordered by, newest first, and the row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageKey {
     /// Unix milliseconds.
     pub at_ms: u64,
@@ -201,6 +207,27 @@ pub trait GameStore: Send + Sync {
     async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError>;
 }
 
+/// What a teacher's games came to, counted by the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Quizzes in the library.
+    pub quizzes: u32,
+    /// All games of the time.
+    pub played: UsageCount,
+    /// The quizzes that were played most, at most [`MOST_PLAYED_MAX`].
+    pub most_played: Vec<QuizUsage>,
+}
+
+/// Counts over many games. They may be answered by a copy of the database, but never by one that lacks a change of this
+/// teacher's that was answered before.
+#[async_trait]
+pub trait UsageStore: Send + Sync {
+    /// What the games that ended at `since_ms` or later came to.
+    async fn usage(&self, teacher: TeacherId, since_ms: u64) -> Result<Usage, StoreError>;
+    /// The same day by day, newest first, days without games left out.
+    async fn usage_by_day(&self, teacher: TeacherId, since_ms: u64) -> Result<Vec<UsageDay>, StoreError>;
+}
+
 /// What a process needs to know of its store.
 #[async_trait]
 pub trait StoreUpkeep: Send + Sync {
@@ -211,6 +238,6 @@ pub trait StoreUpkeep: Send + Sync {
 }
 
 /// All of it.
-pub trait Store: AccountStore + QuizStore + GameStore + StoreUpkeep + 'static {}
+pub trait Store: AccountStore + QuizStore + GameStore + UsageStore + StoreUpkeep + 'static {}
 
-impl<T: AccountStore + QuizStore + GameStore + StoreUpkeep + 'static> Store for T {}
+impl<T: AccountStore + QuizStore + GameStore + UsageStore + StoreUpkeep + 'static> Store for T {}

@@ -37,16 +37,16 @@ async fn watch(store: &dyn Store, health: &Health) {
             Ok(()) => {
                 answered = Instant::now();
                 if !health.is_ready() {
-                    tracing::info!("the database answers");
                     health.set_ready(true);
+                    tracing::info!("the database answers");
                 }
             }
             Err(error) if health.is_ready() && answered.elapsed() >= GONE_MAX => {
+                health.set_ready(false);
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     "the database is gone; not ready"
                 );
-                health.set_ready(false);
             }
             Err(error) => tracing::debug!(
                 error = &error as &dyn std::error::Error,

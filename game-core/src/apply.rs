@@ -27,7 +27,7 @@ impl Game {
             return Err(Reject::Ended);
         }
         match command {
-            Command::Join { name } => self.join(&name),
+            Command::Join { name } => self.join(now, &name),
             Command::Present { player } => self.present(player),
             Command::Absent { player } => self.absent(player),
             Command::Leave { player } => self.leave(player),

@@ -1,5 +1,6 @@
 //! A player and its answers. Who may do what is decided in `apply`; places are counted in `rank`.
 
+use crate::command::Millis;
 use crate::name::PlayerName;
 use crate::quiz::{ChoiceSet, QuestionIndex};
 
@@ -14,6 +15,8 @@ pub struct Player {
     pub id: PlayerId,
     /// The name in force.
     pub name: PlayerName,
+    /// When it joined. With the id it tells this player from one whose joining was lost before it was kept.
+    pub joined_at: Millis,
     /// Whether it is connected, as far as the shell has told.
     pub present: bool,
     /// Whether it left for good. After the lobby, [`Command::Present`](crate::Command::Present) takes that back.
@@ -48,10 +51,11 @@ pub struct Answer {
 }
 
 impl Player {
-    pub(crate) fn new(id: PlayerId, name: PlayerName) -> Self {
+    pub(crate) fn new(id: PlayerId, name: PlayerName, joined_at: Millis) -> Self {
         Self {
             id,
             name,
+            joined_at,
             present: true,
             left: false,
             kicked: false,

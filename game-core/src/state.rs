@@ -36,6 +36,8 @@ pub struct GameState {
 pub struct PlayerState {
     /// The name in force, as it is shown.
     pub name: String,
+    /// When it joined.
+    pub joined_at: Millis,
     /// Whether it is connected, as far as the shell has told.
     pub present: bool,
     /// Whether it left for good.
@@ -83,6 +85,7 @@ impl Game {
     pub fn export(&self) -> GameState {
         let players = self.players.iter().map(|player| PlayerState {
             name: player.name.as_str().to_owned(),
+            joined_at: player.joined_at,
             present: player.present,
             left: player.left,
             kicked: player.kicked,
@@ -129,6 +132,7 @@ impl Game {
             players.push(Player {
                 id,
                 name,
+                joined_at: player.joined_at,
                 present: player.present,
                 left: player.left,
                 kicked: player.kicked,

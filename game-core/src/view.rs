@@ -142,6 +142,12 @@ impl Game {
         count(self.players())
     }
 
+    /// Players ever admitted, those who left or were removed included: the highest id that was given.
+    #[must_use]
+    pub fn admitted_count(&self) -> u32 {
+        u32::try_from(self.players.len()).unwrap_or(u32::MAX)
+    }
+
     /// Players in the roster who are connected.
     #[must_use]
     pub fn present_count(&self) -> u32 {

@@ -19,15 +19,16 @@ use axum::extract::ws::Utf8Bytes;
 use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
+use runtime::metrics::{self, Counter};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::ambient::Ambient;
-use crate::cluster::Standing;
+use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
-use crate::frames::player;
+use crate::frames::{has_podium, player};
 use crate::journal::{Entry, Record, RecordNumber};
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
@@ -60,7 +61,7 @@ pub(crate) struct Surroundings {
     pub(crate) results: ResultSaver,
     pub(crate) registry: Arc<Registry>,
     /// None for a server that is alone, whose games nobody takes over.
-    pub(crate) standing: Option<Arc<Standing>>,
+    pub(crate) cluster: Option<Arc<Cluster>>,
     pub(crate) ambient: Ambient,
 }
 
@@ -88,6 +89,17 @@ struct Actor {
     result_settled: bool,
     /// Reasons to doubt that were looked at.
     doubts: u64,
+    /// When the game goes over to another server at the latest, if it is to go.
+    hand_over_at: Option<Instant>,
+    taken_up: TakenUp,
+}
+
+/// The game as this server got it.
+#[derive(Debug, Clone, Copy)]
+struct TakenUp {
+    epoch: u32,
+    /// The highest id of its players.
+    players: u32,
 }
 
 /// Why an actor ends.
@@ -97,6 +109,8 @@ enum Exit {
     Over,
     /// The process stops.
     Stopping,
+    /// The process is about to stop, and another server goes on with the game.
+    HandedOver,
     /// Another server has the game.
     Fenced,
 }
@@ -169,9 +183,14 @@ impl Actor {
             over_ms,
             result_settled,
             doubts: around
-                .standing
+                .cluster
                 .as_ref()
-                .map_or(0, |standing| standing.doubts(now)),
+                .map_or(0, |cluster| cluster.standing().doubts(now)),
+            hand_over_at: None,
+            taken_up: TakenUp {
+                epoch: facts.epoch,
+                players: game.admitted_count(),
+            },
             game,
             facts,
             place,
@@ -192,11 +211,14 @@ impl Actor {
             Phase::Ended => self.lifetime.ended(now),
             Phase::Lobby | Phase::Results { .. } | Phase::Podium => {}
         }
-        if let Some(ended_ms) = self.over_ms
-            && !self.result_settled
-        {
-            let result = outcome::game_result(&self.game, &self.facts, ended_ms);
-            self.result = Some((self.pipeline.last(), Box::new(result)));
+        match self.over_ms {
+            Some(ended_ms) if !self.result_settled => {
+                let result = outcome::game_result(&self.game, &self.facts, ended_ms);
+                self.result = Some((self.pipeline.last(), Box::new(result)));
+            }
+            // The journal was torn between the podium and the record that says so: without it nobody would save the result.
+            None if has_podium(&self.game) => self.result_comes_due(now),
+            Some(_) | None => {}
         }
     }
 
@@ -209,6 +231,9 @@ impl Actor {
             self.run_due(now);
             if self.lifetime.is_over(now, &self.around.config) && !self.has_result_pending() {
                 break Exit::Over;
+            }
+            if self.may_go(now) {
+                break Exit::HandedOver;
             }
             self.start_write(now);
             set_timer(timer.as_mut(), self.next_wake(now));
@@ -236,9 +261,10 @@ impl Actor {
 
     /// Before anything is told: is there a new reason to doubt that the game is this server's?
     fn mind_standing(&mut self, now: Instant) {
-        let Some(standing) = &self.around.standing else {
+        let Some(cluster) = &self.around.cluster else {
             return;
         };
+        let standing = cluster.standing();
         let doubts = standing.doubts(now);
         if doubts > self.doubts {
             self.doubts = doubts;
@@ -285,6 +311,7 @@ impl Actor {
             Message::Gone { socket, seat } => self.gone(&socket, seat),
             // Taken by the loop.
             Message::Doubt | Message::Stop => {}
+            Message::HandOver(at) => self.hand_over_at = Some(at),
         }
     }
 
@@ -323,6 +350,7 @@ impl Actor {
             self.batch.next_wake(),
             self.lifetime
                 .next_wake(now, self.game.phase(), &self.around.config),
+            self.hand_over_at.filter(|at| *at > now),
         ];
         wakes.into_iter().flatten().min()
     }
@@ -464,6 +492,7 @@ impl Actor {
                 forgotten.map(|answer| answer.is_ok())
             }
             Exit::Stopping => tokio::time::timeout(LEAVE_MAX, self.hand_in()).await,
+            Exit::HandedOver => tokio::time::timeout(LEAVE_MAX, self.hand_over()).await,
             Exit::Fenced => {
                 tracing::warn!(%game, "another server has this game");
                 Ok(true)
@@ -475,6 +504,27 @@ impl Actor {
         }
         self.pipeline.abandon();
         // Dropping the seats tells everybody who is left.
+    }
+
+    /// Whether the game may go over to another server now: nobody is answering, and everything can be saved. At the deadline it
+    /// must.
+    fn may_go(&self, now: Instant) -> bool {
+        let is_quiet = self.game.deadline().is_none() && !self.pipeline.is_behind();
+        self.hand_over_at.is_some_and(|at| is_quiet || at <= now)
+    }
+
+    /// Gives the game to another server, before clients are told to look for it.
+    async fn hand_over(&mut self) -> bool {
+        let is_given_back = self.hand_in().await;
+        // From now on whoever comes here is told to go there.
+        self.around.registry.remove(self.facts.code, self.facts.game);
+        if let Some(cluster) = &self.around.cluster
+            && is_given_back
+        {
+            metrics::inc(Counter::GamesHandedOverTotal);
+            cluster.hand_over(self.facts.code).await;
+        }
+        is_given_back
     }
 
     /// Saves everything and gives the game back.

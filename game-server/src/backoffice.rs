@@ -46,6 +46,14 @@ pub enum BackofficeError {
         /// One clear English sentence, passed on to the client.
         detail: String,
     },
+    /// This teacher has started as many games as one may for now.
+    #[error("the API says that this teacher has started too many games")]
+    TooMany {
+        /// One clear English sentence, passed on to the client.
+        detail: String,
+        /// How long to wait, in seconds.
+        retry_after_s: u64,
+    },
     /// There is no such quiz, or it is not this teacher's.
     #[error("the API has no such thing")]
     NotFound,

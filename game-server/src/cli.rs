@@ -79,6 +79,9 @@ pub(crate) struct Config {
     /// Games live at once.
     #[arg(long, env = "HOMEROOM_GAME_GAMES_MAX", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) games_max: u32,
+    /// Seconds that a stop waits, among several servers, until each game has come to a moment at which it can be handed over.
+    #[arg(long, env = "HOMEROOM_GAME_DRAIN_MAX_S", value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(0..=3_600))]
+    pub(crate) drain_max_s: u64,
     /// Look of the log on standard error.
     #[arg(long, env = "HOMEROOM_GAME_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,

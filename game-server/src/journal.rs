@@ -122,7 +122,7 @@ pub struct Stored {
     pub snapshot: Vec<u8>,
     /// The last record that the snapshot contains.
     pub through: RecordNumber,
-    /// The frames of all records after it, for [`read_journal`].
+    /// The frames of all records after it, for [`read_journal`]. A log may leave some before it, or one twice: numbers tell.
     pub journal: Vec<u8>,
     /// Number of the last record that was appended, whether or not `journal` can be read that far.
     pub last: RecordNumber,

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
-use protocol::rest::Problem;
+use protocol::rest::{Problem, QUOTA_EXCEEDED};
 
 use crate::ambient::Ambient;
 
@@ -14,6 +14,8 @@ pub(crate) struct Refusal {
     code: String,
     title: &'static str,
     detail: String,
+    /// When to come back, if that is known.
+    retry_after_s: Option<u64>,
 }
 
 impl Refusal {
@@ -28,6 +30,7 @@ impl Refusal {
             code: code.into(),
             title,
             detail: detail.into(),
+            retry_after_s: None,
         }
     }
 
@@ -105,6 +108,19 @@ impl Refusal {
             "Too many wrong codes",
             "Too many wrong codes were tried from this network. Try again in a moment.",
         )
+    }
+
+    /// This teacher's own limit, as the API says it.
+    pub(crate) fn too_many_games(detail: String, retry_after_s: u64) -> Self {
+        Self {
+            retry_after_s: Some(retry_after_s),
+            ..Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                QUOTA_EXCEEDED,
+                "Too many games",
+                detail,
+            )
+        }
     }
 
     /// A game that the log holds and this server cannot read.
@@ -186,7 +202,9 @@ impl IntoResponse for Refusal {
         let mut response = (status, axum::Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if matches!(
+        if let Some(retry_after_s) = self.retry_after_s {
+            headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_s));
+        } else if matches!(
             status,
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
         ) {

@@ -122,12 +122,19 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let router = Router::new()
         .nest("/game", server.router())
         .merge(server.router());
-    let served = tokio::spawn(runtime::http::serve(listener, router, options, shutdown.clone()));
+    let (stop_listening, listening) = Shutdown::channel();
+    let served = tokio::spawn(runtime::http::serve(listener, router, options, listening));
     health.set_ready(true);
     tracing::info!(name, %bound, api = config.api_internal, "listening");
 
     shutdown.asked().await;
     health.set_ready(false);
+    tokio::select! {
+        () = server.drain(Duration::from_secs(config.drain_max_s)) => {}
+        // Who asks twice is in a hurry: everything is saved and given back all the same.
+        () = shutdown.asked_again() => {}
+    }
+    stop_listening.trigger();
     let stopped = stop(&server, peers).await;
     served.await.context("the listener")?;
     stopped

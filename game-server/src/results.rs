@@ -80,7 +80,7 @@ impl ResultSaver {
                     metrics::inc(Counter::GameResultsRefusedTotal);
                     return;
                 }
-                Ok(Err(error @ BackofficeError::Unavailable(_))) => {
+                Ok(Err(error @ (BackofficeError::Unavailable(_) | BackofficeError::TooMany { .. }))) => {
                     tracing::warn!(%game, error = &error as &dyn std::error::Error, pause_ms, "result not saved yet");
                 }
                 Err(_elapsed) => tracing::warn!(%game, pause_ms, "result not saved yet: no answer in time"),

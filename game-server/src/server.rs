@@ -91,7 +91,7 @@ impl GameServer {
     ) -> Result<Self, KeysError> {
         let ambient = Ambient::machine();
         let id = new_run(&config, &ambient);
-        let cluster = Arc::new(Cluster::new(id.clone(), membership)?);
+        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.returns())?);
         Ok(Self::assemble(
             config,
             keys,
@@ -182,6 +182,15 @@ impl GameServer {
         }
     }
 
+    /// Hands all games over to other servers, each at its next results screen or another moment without an open question, and those
+    /// that have none within `max` then. Takes no new game meanwhile. Returns when no game is left, or soon after `max`; at once
+    /// for a server that is alone. May be dropped to stop sooner.
+    pub async fn drain(&self, max: Duration) {
+        if let Some(cluster) = &self.0.cluster {
+            cluster::drain(&self.0, cluster, max).await;
+        }
+    }
+
     /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
     /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
@@ -219,10 +228,7 @@ impl Shared {
             keys: Arc::clone(&self.keys),
             results: self.results.clone(),
             registry: Arc::clone(&self.registry),
-            standing: self
-                .cluster
-                .as_ref()
-                .map(|cluster| Arc::clone(cluster.standing())),
+            cluster: self.cluster.clone(),
             ambient: self.ambient.clone(),
         }
     }

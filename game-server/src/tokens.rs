@@ -60,6 +60,16 @@ pub enum KeysError {
     Unreadable(#[source] jsonwebtoken::errors::Error),
 }
 
+/// What a resume token tells of its player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pass {
+    pub(crate) player: PlayerId,
+    /// When it joined, by the game's own time.
+    pub(crate) joined_at: u64,
+    /// The owner's epoch when the token was signed.
+    pub(crate) epoch: u32,
+}
+
 /// A token was refused. Why is not told to the client; `source` is for a log.
 #[derive(Debug, Error)]
 #[error("the token is not valid")]
@@ -104,11 +114,15 @@ impl Keys {
         self.signed_by_api(token, AUDIENCE_QUIZ)
     }
 
-    /// Verifies a resume token of `game`.
-    pub(crate) fn player(&self, token: &str, game: GameId) -> Result<PlayerId, TokenError> {
+    /// Verifies a resume token of `game`. Whether its player is still the same one is the game's to say.
+    pub(crate) fn player(&self, token: &str, game: GameId) -> Result<Pass, TokenError> {
         let claims: PlayerClaims = self.own(token, AUDIENCE_PLAYER)?;
         if claims.g == game {
-            Ok(claims.p)
+            Ok(Pass {
+                player: claims.p,
+                joined_at: claims.j,
+                epoch: claims.e,
+            })
         } else {
             Err(TokenError(None))
         }
@@ -125,12 +139,14 @@ impl Keys {
     }
 
     /// Signs a resume token that expires at `exp`, Unix seconds.
-    pub(crate) fn sign_player(&self, game: GameId, player: PlayerId, exp: u64) -> Result<String, TokenError> {
+    pub(crate) fn sign_player(&self, game: GameId, pass: Pass, exp: u64) -> Result<String, TokenError> {
         self.issue(&PlayerClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_PLAYER.to_owned(),
             g: game,
-            p: player,
+            p: pass.player,
+            j: pass.joined_at,
+            e: pass.epoch,
             exp,
         })
     }

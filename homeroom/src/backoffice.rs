@@ -21,7 +21,13 @@ impl Backoffice for InProcess {
                         detail: "This account does not exist any more. Sign in again.".to_owned(),
                     },
                     PlanCheckError::UnknownQuiz => BackofficeError::NotFound,
-                    PlanCheckError::Unavailable(_) => BackofficeError::Unavailable(Box::new(error)),
+                    PlanCheckError::TooMany { max, retry_after_s } => BackofficeError::TooMany {
+                        detail: format!(
+                            "You started {max} games within a minute, which is as many as one may. Try again in {retry_after_s} s."
+                        ),
+                        retry_after_s,
+                    },
+                    PlanCheckError::Busy | PlanCheckError::Unavailable(_) => BackofficeError::Unavailable(Box::new(error)),
                 })?;
             Ok(PlanGrant {
                 players_max: grant.players_max,
@@ -44,7 +50,9 @@ impl Backoffice for InProcess {
                         code: "different-result".to_owned(),
                         detail: "Another result of this game is stored already.".to_owned(),
                     },
-                    SaveError::Unavailable(_) => BackofficeError::Unavailable(Box::new(error)),
+                    SaveError::Busy | SaveError::Unavailable(_) => {
+                        BackofficeError::Unavailable(Box::new(error))
+                    }
                 })
         })
     }

@@ -47,6 +47,7 @@ impl Product {
             public_url_is_https: https,
             mount_prefix: STORE.to_owned(),
             origins: origins.clone(),
+            ..api::Config::default()
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
 

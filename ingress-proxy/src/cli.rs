@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Parser;
-use ingress_proxy::Member;
+use ingress_proxy::Source;
 use ipnet::IpNet;
 use runtime::telemetry::LogFormat;
 
@@ -18,25 +18,26 @@ pub(crate) struct Config {
     /// Address for /live, /ready, /metrics and /membership, for example `127.0.0.1:9090`; off when not given.
     #[arg(long, env = "HOMEROOM_PROXY_ADMIN_LISTEN")]
     pub(crate) admin_listen: Option<SocketAddr>,
-    /// A game server, `NAME=ADDRESS:PORT`, the name being its `--name`; with `/PORT` of its admin listener after it, that is
-    /// asked whether it is ready. May be repeated.
+    /// Game servers: `NAME=HOST:PORT` is one, the name being its `--name`; `game-{}.game:PORT` are the pods of a stateful set with
+    /// its headless service, as many as there are. With `/PORT` of their admin listener after it, they are asked whether
+    /// they are ready. Hosts are looked up every 5 s. May be repeated.
     #[arg(
         long = "game",
         env = "HOMEROOM_PROXY_GAME",
-        value_name = "SERVER",
+        value_name = "SERVERS",
         value_delimiter = ',',
         required = true
     )]
-    pub(crate) games: Vec<Member>,
-    /// An API, in the same form, with a name of your choice. May be repeated.
+    pub(crate) games: Vec<Source>,
+    /// APIs, in the same form with names of your choice, or `HOST:PORT` for all addresses of a headless service. May be repeated.
     #[arg(
         long = "api",
         env = "HOMEROOM_PROXY_API",
-        value_name = "SERVER",
+        value_name = "SERVERS",
         value_delimiter = ',',
         required = true
     )]
-    pub(crate) apis: Vec<Member>,
+    pub(crate) apis: Vec<Source>,
     /// Certificate chain as a PEM file; serves HTTPS together with --tls-key.
     #[arg(
         long,

@@ -15,20 +15,22 @@ pub struct Group {
 }
 
 impl Group {
-    /// Servers to begin with, each of which is asked from now on whether it is ready. Needs a runtime.
+    /// Nobody yet.
+    #[must_use]
+    pub fn nobody(kind: Kind) -> Self {
+        Self {
+            kind,
+            now: Arc::new(RwLock::new(Members::nobody(kind))),
+        }
+    }
+
+    /// Servers to begin with.
     ///
     /// # Errors
-    /// As [`Members::new`].
+    /// As [`Group::replace`].
     pub fn new(kind: Kind, members: Vec<Member>) -> Result<Self, MembersError> {
-        let members = Members::new(kind, members)?;
-        for server in members.all() {
-            tokio::spawn(health::watch(Arc::clone(server)));
-        }
-        let group = Self {
-            kind,
-            now: Arc::new(RwLock::new(members)),
-        };
-        group.publish();
+        let group = Self::nobody(kind);
+        group.replace(members)?;
         Ok(group)
     }
 
@@ -38,7 +40,8 @@ impl Group {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes a new list; who is in both stays as it is, with its connections. Whether anything changed.
+    /// Takes a new list; who is in both stays as it is, with its connections, and who is new is asked from now on whether it is
+    /// ready. Whether anything changed. Needs a runtime.
     ///
     /// # Errors
     /// As [`Members::new`]; the old list stays then.
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     fn list(texts: &[&str]) -> Vec<Member> {
-        texts.iter().map(|text| text.parse().unwrap()).collect()
+        texts.iter().map(|text| Member::of(text)).collect()
     }
 
     #[tokio::test]

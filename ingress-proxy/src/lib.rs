@@ -2,6 +2,7 @@
 
 mod budget;
 mod course;
+mod discovery;
 mod forwarded;
 mod group;
 mod headers;
@@ -11,7 +12,6 @@ mod members;
 mod membership;
 mod notes;
 mod owners;
-mod placement;
 mod proxy;
 mod redirect;
 mod refusal;
@@ -23,11 +23,11 @@ mod tunnels;
 mod upstream;
 
 pub use course::{Course, FOLLOWS_MAX};
+pub use discovery::{Discovery, Place, Source, SourceError};
 pub use group::Group;
 pub use key::{KeyError, parse as parse_key};
-pub use members::{Kind, MEMBERS_MAX, Member, MemberError, Members, MembersError};
+pub use members::{Kind, MEMBERS_MAX, Member, Members, MembersError};
 pub use membership::router as membership;
-pub use placement::{order, weight};
 pub use proxy::{Proxy, Settings};
 pub use redirect::to_https;
 pub use route::{Route, game_path};

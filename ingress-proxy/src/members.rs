@@ -1,13 +1,12 @@
 //! Who stands behind the proxy: the servers of one kind, by name.
 
 use std::net::SocketAddr;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::placement;
 use crate::upstream::Upstream;
+use protocol::placement;
 
 /// Characters of a server's name: a DNS label, as a pod's is.
 const NAME_CHARS_MAX: usize = 63;
@@ -34,40 +33,22 @@ pub struct Member {
     pub probe_port: Option<u16>,
 }
 
-/// Why a text names no member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum MemberError {
-    /// It has another form.
-    #[error("must be NAME=ADDRESS:PORT, or NAME=ADDRESS:PORT/PROBE_PORT with the port of the admin listener")]
-    Form,
-    /// The name could not be a pod's.
-    #[error("a name has 1 to {NAME_CHARS_MAX} letters, digits and hyphens")]
-    Name,
-}
-
-impl FromStr for Member {
-    type Err = MemberError;
-
-    fn from_str(text: &str) -> Result<Self, MemberError> {
-        let (name, rest) = text.split_once('=').ok_or(MemberError::Form)?;
-        let (address, probe) = match rest.split_once('/') {
-            Some((address, port)) => (address, Some(port)),
-            None => (rest, None),
-        };
-        let address = address.parse().map_err(|_| MemberError::Form)?;
-        let probe_port = probe.map(str::parse).transpose().map_err(|_| MemberError::Form)?;
-        let fits = (1..=NAME_CHARS_MAX).contains(&name.len())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if fits {
-            Ok(Self {
-                name: name.to_owned(),
-                address,
-                probe_port,
-            })
-        } else {
-            Err(MemberError::Name)
+#[cfg(test)]
+impl Member {
+    /// For tests: `NAME=ADDRESS:PORT`.
+    pub(crate) fn of(text: &str) -> Self {
+        let (name, address) = text.split_once('=').unwrap();
+        Self {
+            name: name.to_owned(),
+            address: address.parse().unwrap(),
+            probe_port: None,
         }
     }
+}
+
+/// Whether a server can be called so.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 /// Why a list of members is refused.
@@ -97,11 +78,15 @@ impl Members {
     /// # Errors
     /// Nobody, too many, or a name twice.
     pub fn new(kind: Kind, members: Vec<Member>) -> Result<Self, MembersError> {
-        let nobody = Self {
+        Self::nobody(kind).succeeded_by(members).map(|(all, _)| all)
+    }
+
+    /// Nobody yet.
+    pub(crate) fn nobody(kind: Kind) -> Self {
+        Self {
             kind,
             all: Arc::default(),
-        };
-        nobody.succeeded_by(members).map(|(all, _)| all)
+        }
     }
 
     /// A new list in which whoever is in this one as well stays as it is; and those that are new.
@@ -181,44 +166,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_is_named_or_refused() {
-        let parse = str::parse::<Member>;
-        let member = |name: &str, address: &str, probe_port| Member {
-            name: name.to_owned(),
-            address: address.parse().unwrap(),
-            probe_port,
-        };
-        assert_eq!(
-            parse("game-0=10.0.0.7:8080"),
-            Ok(member("game-0", "10.0.0.7:8080", None))
-        );
-        assert_eq!(
-            parse("game-0=[::1]:80/9090"),
-            Ok(member("game-0", "[::1]:80", Some(9090)))
-        );
-        for form in [
-            "",
-            "game-0",
-            "game-0=",
-            "game-0=10.0.0.7",
-            "game-0=10.0.0.7:8080/",
-            "a=10.0.0.7:1/x",
-        ] {
-            assert_eq!(parse(form), Err(MemberError::Form), "{form:?}");
-        }
-        for name in ["=10.0.0.7:1", "a b=10.0.0.7:1", "ä=10.0.0.7:1"] {
-            assert_eq!(parse(name), Err(MemberError::Name), "{name:?}");
-        }
-    }
-
-    #[test]
     fn a_list_has_each_name_once() {
-        let list = |texts: &[&str]| {
-            Members::new(
-                Kind::Games,
-                texts.iter().map(|text| text.parse().unwrap()).collect(),
-            )
-        };
+        let list =
+            |texts: &[&str]| Members::new(Kind::Games, texts.iter().map(|text| Member::of(text)).collect());
         assert_eq!(list(&[]).unwrap_err(), MembersError::Empty);
         assert_eq!(
             list(&["a=10.0.0.7:1", "b=10.0.0.7:2", "a=10.0.0.7:3"]).unwrap_err(),
@@ -238,7 +188,7 @@ mod tests {
     #[test]
     fn who_is_not_ready_is_asked_last() {
         let members: Vec<Member> = (0..5)
-            .map(|n| format!("game-{n}=10.0.0.7:1").parse().unwrap())
+            .map(|n| Member::of(&format!("game-{n}=10.0.0.7:1")))
             .collect();
         let members = Members::new(Kind::Games, members).unwrap();
         let names = || -> Vec<String> {

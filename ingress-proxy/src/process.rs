@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http::HeaderValue;
-use ingress_proxy::{Group, Kind, Member, Members, Proxy, Settings, membership, to_https};
+use ingress_proxy::{Discovery, Group, Kind, Proxy, Settings, Source, membership, to_https};
+use runtime::admin::Health;
 use runtime::config::refuse;
 use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
@@ -27,6 +28,7 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(1);
 /// A configuration that has been checked as far as it can be without binding anything.
 pub(crate) struct Prepared {
     config: Config,
+    discoveries: [Discovery; 2],
     settings: Settings,
     tls: Option<Reloading>,
     connections_max: usize,
@@ -37,14 +39,16 @@ pub(crate) fn prepare(config: Config) -> Prepared {
     if let Err(why) = telemetry::init(config.log_format, &config.log) {
         refuse(why);
     }
-    for (flag, kind, list) in [
-        ("--game", Kind::Games, &config.games),
-        ("--api", Kind::Apis, &config.apis),
-    ] {
-        if let Err(error) = Members::new(kind, list.clone()) {
-            refuse(format!("{flag}: {error}"));
-        }
+    if config.games.iter().any(|source| matches!(source, Source::All(_))) {
+        refuse("--game: game servers need names of their own: NAME=HOST:PORT or SET-{}.SERVICE:PORT");
     }
+    let discovery = |flag: &str, sources: &[Source]| {
+        Discovery::new(sources.to_vec()).unwrap_or_else(|error| refuse(format!("{flag}: {error}")))
+    };
+    let discoveries = [
+        discovery("--game", &config.games),
+        discovery("--api", &config.apis),
+    ];
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => Some(Reloading::read(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
@@ -69,6 +73,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
     };
     Prepared {
         config,
+        discoveries,
         settings,
         tls,
         connections_max: asked.min(capacity),
@@ -82,6 +87,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
 pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let Prepared {
         config,
+        discoveries: [mut look_for_games, mut look_for_apis],
         settings,
         tls,
         connections_max,
@@ -90,15 +96,14 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     // Before the servers, whose metrics are registered with them.
     runtime::metrics::install().context("install the metrics")?;
-    let group = |kind, list: &[Member]| Group::new(kind, list.to_vec());
-    let (games, apis) = (
-        group(Kind::Games, &config.games)?,
-        group(Kind::Apis, &config.apis)?,
-    );
+    let (games, apis) = (Group::nobody(Kind::Games), Group::nobody(Kind::Apis));
     let more = membership(games.clone(), apis.clone());
     let health = runtime::admin::start_with(config.admin_listen, more)?;
-    tokio::spawn(publish(games.clone(), apis.clone()));
-    let proxy = Proxy::new(games, apis, settings);
+    look_for_games.update(&games).await?;
+    look_for_apis.update(&apis).await?;
+    tokio::spawn(look_for_games.keep(games.clone()));
+    tokio::spawn(look_for_apis.keep(apis.clone()));
+    let proxy = Proxy::new(games.clone(), apis.clone(), settings);
 
     let drain = Duration::from_secs(config.drain_s.into());
     let options = Options {
@@ -120,10 +125,11 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         options,
         shutdown.clone(),
     ));
-    health.set_ready(true);
-    tracing::info!(%bound, games = config.games.len(), apis = config.apis.len(), "listening");
-
-    shutdown.asked().await;
+    tracing::info!(%bound, games = games.now().all().len(), apis = apis.now().all().len(), "listening");
+    tokio::select! {
+        () = publish(&health, &games, &apis) => {}
+        () = shutdown.asked() => {}
+    }
     health.set_ready(false);
     let closed = proxy.close_tunnels(drain);
     served.await.context("the listener")?;
@@ -153,10 +159,12 @@ fn redirect(config: &Config, shutdown: &Shutdown) -> anyhow::Result<Option<JoinH
     Ok(Some(tokio::spawn(serving)))
 }
 
-async fn publish(games: Group, apis: Group) {
+/// Tells the metrics and the admin listener how things are. A proxy without servers is of no use to anybody.
+async fn publish(health: &Health, games: &Group, apis: &Group) {
     loop {
         games.publish();
         apis.publish();
+        health.set_ready(!(games.now().all().is_empty() || apis.now().all().is_empty()));
         tokio::time::sleep(PUBLISH_EVERY).await;
     }
 }

@@ -115,10 +115,10 @@ mod tests {
     use std::future::{pending, ready};
 
     use super::*;
-    use crate::members::Kind;
+    use crate::members::{Kind, Member};
 
     fn server() -> Arc<Upstream> {
-        Arc::new(Upstream::new(Kind::Games, "game-0=10.0.0.7:1".parse().unwrap()))
+        Arc::new(Upstream::new(Kind::Games, Member::of("game-0=10.0.0.7:1")))
     }
 
     #[tokio::test(start_paused = true)]

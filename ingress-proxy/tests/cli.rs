@@ -41,14 +41,15 @@ fn bad_configuration_is_refused_in_one_line() {
     let cases = [
         (("--listen", "somewhere"), "--listen"),
         (("--game", ""), "--game"),
-        (("--game", "game-0"), "NAME=ADDRESS:PORT"),
+        (("--game", "game-0"), "NAME=HOST:PORT"),
         (("--game", "a b=127.0.0.1:1"), "letters"),
         (
             ("--game", "game-0=127.0.0.1:1,game-0=127.0.0.1:2"),
             "two servers are named game-0",
         ),
         (("--api", ""), "--api"),
-        (("--api", "api=nowhere"), "NAME=ADDRESS:PORT"),
+        (("--api", "api=nowhere"), "NAME=HOST:PORT"),
+        (("--game", "game:8080"), "names of their own"),
         (("--tls-cert", "cert.pem"), "--tls-key"),
         (("--redirect-listen", "127.0.0.1:0"), "--tls-cert"),
         (("--trust-forwarded", "10.0.0.0/99"), "--trust-forwarded"),

@@ -72,6 +72,10 @@ pub struct PlayerClaims {
     pub g: GameId,
     /// The player.
     pub p: PlayerId,
+    /// When it joined, in milliseconds of the game's own time.
+    pub j: u64,
+    /// The epoch in which it joined or came back: an id whose joining was lost is given again in a later one.
+    pub e: u32,
     /// Expiry, Unix seconds.
     pub exp: u64,
 }

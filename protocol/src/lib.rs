@@ -12,6 +12,7 @@ pub mod error;
 mod generated;
 pub mod host;
 pub mod ids;
+pub mod placement;
 pub mod player;
 pub mod quiz;
 pub mod rest;

@@ -246,6 +246,73 @@ pub struct QuestionReport {
     pub median_ms: Option<u32>,
 }
 
+/// `GET /quiz-usage/dashboard?days=30`: what a teacher's games came to, counted over whole days of UTC, today the last one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct DashboardResponse {
+    /// Days counted.
+    pub days: u32,
+    /// Where the first of them begins, Unix milliseconds.
+    pub since_ms: u64,
+    /// Quizzes in the library now.
+    pub quizzes: u32,
+    /// Games that ended in these days.
+    pub played: UsageCount,
+    /// The quizzes that were played most, at most ten.
+    pub most_played: Vec<QuizUsage>,
+}
+
+/// Games, and what happened in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct UsageCount {
+    /// Games.
+    pub games: u32,
+    /// Players ranked in them; who played twice counts twice.
+    pub players: u64,
+    /// Accepted answers.
+    pub answers: u64,
+    /// Right ones among them.
+    pub right: u64,
+}
+
+/// How much one quiz was played.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuizUsage {
+    /// The quiz.
+    pub quiz: QuizId,
+    /// Its title now; none when it was deleted since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its games.
+    pub played: UsageCount,
+    /// End of the last of them, Unix milliseconds.
+    pub last_ms: u64,
+}
+
+/// `GET /quiz-usage/history?days=30`: the days on which games ended, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct HistoryResponse {
+    /// Days looked at, as in a dashboard.
+    pub days: u32,
+    /// Where the first of them begins, Unix milliseconds.
+    pub since_ms: u64,
+    /// Those with games.
+    pub items: Vec<UsageDay>,
+}
+
+/// A day of a history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct UsageDay {
+    /// Where it begins in UTC, Unix milliseconds.
+    pub day_ms: u64,
+    /// Its games.
+    pub played: UsageCount,
+}
+
 /// A row of `GET /plans`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -284,5 +351,7 @@ pub struct PlanCheckResponse {
 pub const UNKNOWN_TEACHER: &str = "unknown-teacher";
 /// Problem code of an internal call: the teacher has no such quiz. Final.
 pub const NO_SUCH_QUIZ: &str = "no-such-quiz";
+/// Problem code of a call that its teacher has made as often as one may; `Retry-After` says when the next one is due.
+pub const QUOTA_EXCEEDED: &str = "quota-exceeded";
 /// Problem code of an internal call: another result of the game is stored. Final.
 pub const DIFFERENT_RESULT: &str = "different-result";

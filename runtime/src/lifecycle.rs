@@ -40,6 +40,11 @@ impl Shutdown {
         let _asked_or_dropped = self.asked.wait_for(|asked| *asked).await;
     }
 
+    /// Waits until a stop is asked for once more, after [`Shutdown::asked`] has returned.
+    pub async fn asked_again(&mut self) {
+        let _asked_or_dropped = self.asked.changed().await;
+    }
+
     /// Asks for a stop at SIGTERM or SIGINT.
     ///
     /// # Errors

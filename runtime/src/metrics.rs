@@ -66,6 +66,7 @@ table!(
         GameSnapshotBytesTotal = "homeroom_game_snapshot_bytes_total" "Bytes of snapshots written.";
         GamesRestoredTotal = "homeroom_game_games_restored_total" "Games brought back from their journals.";
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
+        GamesHandedOverTotal = "homeroom_game_games_handed_over_total" "Games given to another server because this one was about to stop.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
         GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
@@ -81,6 +82,18 @@ table!(
         ApiServedTotal = "homeroom_api_requests_total" { "outcome" = "served" } "Requests answered by the API, by outcome.";
         ApiRefusedTotal = "homeroom_api_requests_total" { "outcome" = "refused" } "Requests answered by the API, by outcome.";
         ApiServerErrorsTotal = "homeroom_api_requests_total" { "outcome" = "failed" } "Requests answered by the API, by outcome.";
+        ApiAdmittedServiceTotal = "homeroom_api_admitted_total" { "class" = "service" } "Calls that were let on to the API's database, by class.";
+        ApiAdmittedEntryTotal = "homeroom_api_admitted_total" { "class" = "entry" } "Calls that were let on to the API's database, by class.";
+        ApiAdmittedEditTotal = "homeroom_api_admitted_total" { "class" = "edit" } "Calls that were let on to the API's database, by class.";
+        ApiAdmittedReadTotal = "homeroom_api_admitted_total" { "class" = "read" } "Calls that were let on to the API's database, by class.";
+        ApiShedServiceTotal = "homeroom_api_shed_total" { "class" = "service" } "Calls refused because the API was at its capacity, by class.";
+        ApiShedEntryTotal = "homeroom_api_shed_total" { "class" = "entry" } "Calls refused because the API was at its capacity, by class.";
+        ApiShedEditTotal = "homeroom_api_shed_total" { "class" = "edit" } "Calls refused because the API was at its capacity, by class.";
+        ApiShedReadTotal = "homeroom_api_shed_total" { "class" = "read" } "Calls refused because the API was at its capacity, by class.";
+        ApiQuotaSpentTotal = "homeroom_api_quota_spent_total" "Calls refused because their teacher had made as many as one may.";
+        ApiCopyUsedTotal = "homeroom_api_replica_reads_total" { "outcome" = "used" } "Counts that were due to the read replica, by whether it was up to date.";
+        ApiCopyPassedTotal = "homeroom_api_replica_reads_total" { "outcome" = "passed" } "Counts that were due to the read replica, by whether it was up to date.";
+        ApiReadsRememberedTotal = "homeroom_api_reads_remembered_total" "Reads answered from memory, because nothing of that teacher's had changed.";
         LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
         RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
         ImportsTotal = "homeroom_api_imports_total" "Files imported.";
@@ -118,12 +131,14 @@ table!(
         GameSockets = "homeroom_game_sockets" "Game sockets open.";
         GameServersLeased = "homeroom_game_servers_leased" "Game servers with a lease, this one included; 0 for a server that is alone.";
         RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
+        ApiPermitsUsed = "homeroom_api_permits_used" "Calls that may use the API's database now.";
         ProxyTunnels = "homeroom_proxy_tunnels" "WebSockets passed through.";
         ProxyGameServers = "homeroom_proxy_game_servers" "Game servers that the proxy knows.";
         ProxyGameServersReady = "homeroom_proxy_game_servers_ready" "Game servers that are ready.";
         ProxyApis = "homeroom_proxy_apis" "APIs that the proxy knows.";
         ProxyApisReady = "homeroom_proxy_apis_ready" "APIs that are ready.";
         ProxyMembershipDigest = "homeroom_proxy_membership_digest" "A number that proxies share when they know the same game servers.";
+        ApiRedisAnswers = "homeroom_api_redis_answers" "Whether the Redis that API processes share answers: 1, else 0; 0 without one.";
         ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }
@@ -134,6 +149,7 @@ table!(
     Histogram {
         RuntimeLagSeconds = "homeroom_runtime_lag_seconds" "How late the runtime ran a task that was due every second.";
         GameJournalAppendSeconds = "homeroom_game_journal_append_seconds" "Time for an append to a game journal to be answered.";
+        ApiAdmissionWaitSeconds = "homeroom_api_admission_wait_seconds" "Time that an admitted call waited for its permit.";
         ProxyRequestSeconds = "homeroom_proxy_request_seconds" "Time from a request's head to its answer's head at the proxy, WebSocket handshakes included.";
         ApiRequestSeconds = "homeroom_api_request_seconds" "Time from a request's head to its answer's head in the API.";
     }

@@ -16,8 +16,8 @@ pub(crate) enum Fault {
     Stop { restart_ms: Millis },
     /// The store is in trouble for a while.
     Trouble { weather: Weather, lasts_ms: Millis },
-    /// The store restarts without its data.
-    Empty,
+    /// The store restarts without its data, and has trouble getting up.
+    Empty { weather: Weather, lasts_ms: Millis },
     /// The store restarts without its data, and the server is killed before it can write its games again.
     EmptyAndKill { restart_ms: Millis },
     /// A client loses its connection without a word.
@@ -47,6 +47,8 @@ pub(crate) enum When {
     SnapshotKept,
     /// When a restarted server has claimed the game, before it knows.
     ClaimKept,
+    /// When the API has the result, before the server knows.
+    ResultKept,
 }
 
 /// How the store answers.
@@ -59,6 +61,8 @@ pub(crate) enum Weather {
     Slow,
     /// Calls get lost, on the way there or on the way back, or arrive when their caller has given up.
     Lossy,
+    /// Half of all calls arrive when their caller has given up.
+    Late,
     /// Nothing can be reached.
     Away,
     /// Nothing can be written.
@@ -87,7 +91,14 @@ fn fault(dice: &mut Dice, clients: usize) -> Fault {
         },
         1 => Fault::Stop { restart_ms },
         2 => trouble(dice),
-        3 => Fault::Empty,
+        3 => Fault::Empty {
+            weather: if dice.chance(50) {
+                Weather::Lossy
+            } else {
+                Weather::Calm
+            },
+            lasts_ms: dice.between(200, 5_000),
+        },
         4 => Fault::EmptyAndKill { restart_ms },
         5 => Fault::CutOff { client },
         6 => Fault::Reload { client },
@@ -98,7 +109,7 @@ fn fault(dice: &mut Dice, clients: usize) -> Fault {
 }
 
 fn moment(dice: &mut Dice) -> When {
-    match dice.weighted(&[10, 20, 15, 20, 15, 8, 8, 4]) {
+    match dice.weighted(&[10, 20, 15, 20, 15, 8, 8, 4, 6]) {
         0 => When::Now,
         1 => When::AfterTasks(dice.between(1, 12)),
         2 => When::AppendSent,
@@ -106,23 +117,21 @@ fn moment(dice: &mut Dice) -> When {
         4 => When::AckSent,
         5 => When::SnapshotSent,
         6 => When::SnapshotKept,
-        _ => When::ClaimKept,
+        7 => When::ClaimKept,
+        _ => When::ResultKept,
     }
 }
 
 fn trouble(dice: &mut Dice) -> Fault {
-    let weathers = [
-        Weather::Slow,
-        Weather::Lossy,
-        Weather::Lossy,
-        Weather::Away,
-        Weather::Full,
-    ];
+    let weather = match dice.weighted(&[1, 2, 2, 1, 1]) {
+        0 => Weather::Slow,
+        1 => Weather::Lossy,
+        2 => Weather::Late,
+        3 => Weather::Away,
+        _ => Weather::Full,
+    };
     Fault::Trouble {
-        weather: weathers
-            .get(dice.below(weathers.len()))
-            .copied()
-            .unwrap_or_default(),
-        lasts_ms: dice.between(200, 6_000),
+        weather,
+        lasts_ms: dice.between(200, 7_000),
     }
 }

@@ -16,6 +16,7 @@ mod queue;
 mod run;
 mod store;
 mod trace;
+mod watch;
 mod wire;
 mod world;
 
@@ -23,6 +24,7 @@ pub use coverage::{Coverage, Seen};
 pub use mutation::Mutation;
 pub use oracle::{Invariant, Violation};
 pub use run::{Outcome, Play, SEEDS_IN_TEST, play, replay_command};
+pub use trace::Keep;
 
 /// Time of a run, in milliseconds from its beginning.
 pub(crate) type Millis = u64;

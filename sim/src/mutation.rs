@@ -3,14 +3,14 @@
 //! All are made around the store: in the log that a process sees, in what the store does, in what it hands out. So the server
 //! needs no seam for them, and no build of it can contain one.
 
-use game_server::{Batch, MemoryLog, Stored, Written, read_journal};
+use game_server::{Batch, Entry, MemoryLog, Record, RecordNumber, Stored, Written, read_journal};
 
 use crate::store::{Ask, Said};
 
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// The log says "saved" when an append leaves, not when it is kept.
+    /// The log says "saved" when an append with an answer leaves, not when it is kept.
     AckBeforeAppend,
     /// The store takes records without looking at their numbers.
     NoNumberCheck,
@@ -38,6 +38,19 @@ impl Mutation {
             Self::OlderSnapshotWins => "older-snapshot-wins",
             Self::ReplayWithoutSkipping => "replay-without-skipping",
         }
+    }
+
+    /// Whether an append is called saved before it is.
+    pub(crate) fn acks_early(self, batch: &Batch) -> bool {
+        let has_answer = |batch: &Batch| {
+            read_journal(batch.bytes(), batch.follows()).is_ok_and(|journal| {
+                let entries = journal.records.iter().map(|record| &record.entry);
+                entries
+                    .into_iter()
+                    .any(|entry| matches!(entry, Entry::Command(game_core::Command::Answer { .. })))
+            })
+        };
+        self == Self::AckBeforeAppend && has_answer(batch)
     }
 
     /// Does what is asked in the mutated way; none when this mutation leaves it as it is.
@@ -81,21 +94,20 @@ impl Mutation {
     }
 }
 
-/// The same records, those that are there twice included, with numbers that leave none of them out.
+/// The same records up to the same number, those that are there twice or are covered by the snapshot included: with numbers that
+/// leave none of them out.
 fn renumbered(mut stored: Stored) -> Stored {
-    let mut batch = Batch::new(stored.through);
-    for frame in frames(&stored.journal) {
-        // Each by itself, so that none is skipped for what came before it.
-        if let Ok(journal) = read_journal(
-            frame.bytes,
-            game_server::RecordNumber(frame.number.saturating_sub(1)),
-        ) {
-            for record in &journal.records {
-                batch.push(record);
-            }
-        }
-    }
-    stored.last = batch.last();
+    // Each by itself, so that none is skipped for what came before it.
+    let records: Vec<Record> = frames(&stored.journal)
+        .filter_map(|frame| read_journal(frame.bytes, RecordNumber(frame.number.saturating_sub(1))).ok())
+        .flat_map(|journal| journal.records)
+        .collect();
+    let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
+    let Some(through) = stored.last.0.checked_sub(count) else {
+        return stored;
+    };
+    let batch = Batch::of(RecordNumber(through), &records);
+    stored.through = RecordNumber(through);
     stored.journal = batch.bytes().to_vec();
     stored
 }

@@ -25,8 +25,12 @@ pub(crate) enum Event {
     Timer { client: ClientId, timer: Timer },
     /// A connection with its first bytes reaches the server.
     Connects { line: LineId, bytes: Bytes },
-    /// Bytes reach the server.
-    Arrives { line: LineId, bytes: Bytes },
+    /// Bytes reach the server; an answer to this question, if it is one.
+    Arrives {
+        line: LineId,
+        bytes: Bytes,
+        answers: Option<u64>,
+    },
     /// The end of a connection reaches the server.
     Ends { line: LineId },
     /// Something reaches a client.

@@ -1,10 +1,13 @@
 //! Playing seeds.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::coverage::Coverage;
 use crate::mutation::Mutation;
 use crate::oracle::Violation;
+use crate::trace::Keep;
+use crate::watch::Watch;
 use crate::world::World;
 
 /// Seeds that `./test` plays, from 0.
@@ -19,8 +22,8 @@ pub struct Play {
     pub mutation: Option<Mutation>,
     /// No faults at all.
     pub is_quiet: bool,
-    /// Keep every line of the trace.
-    pub is_whole: bool,
+    /// What becomes of the trace.
+    pub keep: Keep,
 }
 
 /// What became of a run.
@@ -47,8 +50,11 @@ pub struct Outcome {
 /// Plays one run to its end, or to the first broken invariant.
 #[must_use]
 pub fn play(what: Play) -> Outcome {
-    let mut world = World::new(what.seed, what.mutation, what.is_quiet, what.is_whole);
+    let watch = Arc::new(Watch::default());
+    let watcher = watch.over(what);
+    let mut world = World::new(what, Arc::clone(&watch));
     world.play();
+    watch.end(watcher);
     Outcome {
         play: what,
         violation: world.oracle.broken().cloned(),

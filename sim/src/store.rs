@@ -127,8 +127,9 @@ impl GameLog for SimLog {
     }
 
     fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {
+        let acks_early = self.mutation.is_some_and(|mutation| mutation.acks_early(&batch));
         let written = self.write(Ask::Append(code, claim, batch));
-        if self.mutation == Some(Mutation::AckBeforeAppend) {
+        if acks_early {
             return Box::pin(async move {
                 // The call goes out as ever, and is not waited for.
                 let mut written = written;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
+use std::io::Write as _;
 
 use crate::Millis;
 
@@ -17,16 +18,29 @@ pub(crate) struct Trace {
     last: VecDeque<String>,
     /// All lines, when they are asked for.
     whole: Option<String>,
+    keep: Keep,
+}
+
+/// What becomes of the lines of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// The last ones are kept.
+    #[default]
+    Last,
+    /// All are kept.
+    Whole,
+    /// All are written to the standard output as they come.
+    Print,
 }
 
 impl Trace {
-    /// `is_whole` keeps every line.
-    pub(crate) fn new(is_whole: bool) -> Self {
+    pub(crate) fn new(keep: Keep) -> Self {
         Self {
             hasher: DefaultHasher::new(),
             lines: 0,
             last: VecDeque::new(),
-            whole: is_whole.then(String::new),
+            whole: (keep == Keep::Whole).then(String::new),
+            keep,
         }
     }
 
@@ -41,6 +55,10 @@ impl Trace {
         if let Some(whole) = &mut self.whole {
             // A string takes everything.
             let _written = writeln!(whole, "{line}");
+        }
+        if self.keep == Keep::Print {
+            // Whoever does not listen any more misses the rest.
+            let _written = writeln!(std::io::stdout(), "{line}");
         }
         if self.last.len() >= LAST_MAX {
             self.last.pop_front();

@@ -9,10 +9,13 @@ mod lines;
 mod storage;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use game_server::Restoration;
 use protocol::ids::GameCode;
 use protocol::quiz::QuizDocument;
+use protocol::result::GameResult;
+use tokio::sync::oneshot;
 
 use crate::Millis;
 use crate::api::SimApi;
@@ -21,12 +24,13 @@ use crate::class::{self, Client, ClientId, Host, Phone};
 use crate::coverage::{Coverage, Seen};
 use crate::dice::Dice;
 use crate::emission::{Emission, Emissions};
-use crate::mutation::Mutation;
 use crate::oracle::{Invariant, Oracle};
 use crate::process::{Process, Start};
 use crate::queue::{CallId, Event, Queue};
+use crate::run::Play;
 use crate::store::Store;
 use crate::trace::Trace;
+use crate::watch::Watch;
 use crate::wire::LineId;
 use lines::Line;
 use storage::Flight;
@@ -43,6 +47,7 @@ pub(crate) struct World {
     pub(crate) trace: Trace,
     pub(crate) coverage: Coverage,
     pub(crate) oracle: Oracle,
+    watch: Arc<Watch>,
     queue: Queue,
     seed: u64,
     quiz: QuizDocument,
@@ -70,6 +75,8 @@ pub(crate) struct World {
     /// What is waited for before a kill, its number, and the time until the restart.
     armed: Option<(When, u64, Millis)>,
     kills: u64,
+    /// A kill waits for the API to have the result; the time until the restart.
+    kill_at_result: Option<Millis>,
     /// A stop in order is under way; the time until the restart.
     restart_ms: Option<Millis>,
     net: Dice,
@@ -79,8 +86,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Sets the stage for `seed`. `is_quiet` leaves out all faults.
-    pub(crate) fn new(seed: u64, mutation: Option<Mutation>, is_quiet: bool, is_whole: bool) -> Self {
+    /// Sets the stage.
+    pub(crate) fn new(play: Play, watch: Arc<Watch>) -> Self {
+        let Play {
+            seed,
+            mutation,
+            is_quiet,
+            keep,
+        } = play;
         let mut dice = Dice::new(seed, "stage");
         let quiz = class::draw_quiz(&mut dice);
         let phones = usize::try_from(dice.between(3, 7)).unwrap_or(3);
@@ -98,9 +111,10 @@ impl World {
         let is_untidy = dice.chance(30);
         Self {
             now: 0,
-            trace: Trace::new(is_whole),
+            trace: Trace::new(keep),
             coverage: Coverage::default(),
-            oracle: Oracle::new(&quiz, phones, is_untidy),
+            oracle: Oracle::new(&quiz, is_untidy),
+            watch,
             queue,
             seed,
             code: draw_code(&mut dice),
@@ -121,6 +135,7 @@ impl World {
             lines_made: 0,
             armed: None,
             kills: 0,
+            kill_at_result: None,
             restart_ms: None,
             net: Dice::new(seed, "net"),
             weather_dice: Dice::new(seed, "weather"),
@@ -132,6 +147,7 @@ impl World {
     /// Plays the run to its end, or to the first broken invariant.
     pub(crate) fn play(&mut self) {
         while self.oracle.broken().is_none() && !self.is_over() {
+            self.watch.beat(self.now);
             let limit = self.queue.next_due().unwrap_or(END_MS);
             let reached = match &self.process {
                 Some(process) => process.run_to(limit),
@@ -150,7 +166,7 @@ impl World {
                 }
                 self.pump();
             }
-            self.oracle.step();
+            self.oracle.step(self.now);
         }
         if self.oracle.broken().is_none() {
             self.coverage.saw(Seen::ClassEnded);
@@ -199,27 +215,31 @@ impl World {
             Event::Arrive { client } => self.arrive(client),
             Event::Timer { client, timer } => self.news(client, class::News::Timer(timer)),
             Event::Connects { line, bytes } => self.connects(line, bytes),
-            Event::Arrives { line, bytes } => self.arrives(line, bytes),
+            Event::Arrives { line, bytes, answers } => self.arrives(line, bytes, answers),
             Event::Ends { line } => self.ends(line),
             Event::Hears { line, heard } => self.hears(line, heard),
             Event::HearsEnd { line } => self.hears_end(line),
             Event::StoreDoes { call } => self.store_does(call),
             Event::StoreAnswers { call, answer } => self.store_answers(call, answer),
-            Event::ApiDoes { result, reply } => {
-                self.trace
-                    .line(self.now, format_args!("api result away={}", self.is_api_away));
-                if !self.is_api_away {
-                    self.oracle.result(&result, &mut self.coverage);
-                }
-                // An error means that its sender is dead.
-                let _dead = reply.send(!self.is_api_away);
-            }
+            Event::ApiDoes { result, reply } => self.api_does(&result, reply),
             Event::Fault(fault) => self.fault(fault),
             Event::Clears { trouble } => self.clears(trouble),
             Event::ApiBack => self.is_api_away = false,
             Event::Boot => self.boot(),
             Event::KillAnyway { kill } => self.kill_anyway(kill),
         }
+    }
+
+    /// A result reaches the API.
+    fn api_does(&mut self, result: &GameResult, reply: oneshot::Sender<bool>) {
+        self.trace
+            .line(self.now, format_args!("api result away={}", self.is_api_away));
+        if !self.is_api_away {
+            self.oracle.result(result, &mut self.coverage);
+            self.result_kept();
+        }
+        // An error means that its sender is dead.
+        let _dead = reply.send(!self.is_api_away);
     }
 
     fn boot(&mut self) {
@@ -229,7 +249,7 @@ impl World {
         let emissions = Emissions::default();
         let started = Process::start(Start {
             log: self.store.log(emissions.clone()),
-            backoffice: std::sync::Arc::new(SimApi {
+            backoffice: Arc::new(SimApi {
                 emissions: emissions.clone(),
                 quiz: self.quiz.clone(),
             }),

@@ -1,6 +1,6 @@
 //! A seed is one run, byte for byte.
 
-use sim::{Play, play};
+use sim::{Keep, Play, play};
 
 /// Seeds that are played twice, with faults.
 const SEEDS: [u64; 4] = [3, 7, 11, 19];
@@ -8,7 +8,7 @@ const SEEDS: [u64; 4] = [3, 7, 11, 19];
 fn whole(seed: u64) -> String {
     let outcome = play(Play {
         seed,
-        is_whole: true,
+        keep: Keep::Whole,
         ..Play::default()
     });
     assert!(outcome.lines > 100, "{outcome}");

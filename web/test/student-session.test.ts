@@ -62,6 +62,25 @@ test("a taken name may be changed on the same socket, and on a new one", () => {
   assert.equal(browser.sockets.length, 2);
 });
 
+test("what is not saved yet is known until something says that it is", () => {
+  const session = joined();
+  const unsaved = () => session.shown.get().unsaved;
+  assert.equal(unsaved(), false);
+  browser.last.deliver({ ...frame("question"), saved: false });
+  assert.equal(unsaved(), true);
+  browser.last.deliver({ t: "pong", seq: session.shown.get().view.state?.seq });
+  assert.equal(unsaved(), true, "a pong depends on nothing");
+  session.answer([2]);
+  browser.last.deliver(frame("ack-unsaved"));
+  assert.equal(unsaved(), true);
+  browser.last.deliver(frame("ack"));
+  assert.equal(unsaved(), false, "an ack that says saved speaks for all before it");
+  browser.last.deliver({ ...frame("welcome-question"), saved: false });
+  assert.equal(unsaved(), true);
+  browser.last.deliver(frame("result"));
+  assert.equal(unsaved(), false);
+});
+
 test("an answer is saved once, whatever is tapped after it", () => {
   const session = joined();
   browser.last.deliver(frame("question"));

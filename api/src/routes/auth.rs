@@ -11,9 +11,10 @@ use protocol::rest::{LoginRequest, RegisterRequest, SessionResponse, User};
 use runtime::metrics::{Counter, inc};
 
 use crate::body;
+use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
-use crate::extract::{OwnPage, Teacher, cookie};
+use crate::extract::{Admittance, OwnPage, Teacher, cookie};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -32,6 +33,7 @@ type SignedIn = (Cookies, Json<SessionResponse>);
 /// `POST /auth/register`.
 pub(super) async fn register(
     State(api): State<Api>,
+    Admittance(admitted): Admittance,
     body::Json(request): body::Json<RegisterRequest, ACCOUNT_BODY_BYTES_MAX>,
 ) -> Result<(StatusCode, SignedIn), Refusal> {
     let email = Email::parse(&request.email).map_err(|error| Refusal::BadEmail(error.to_string()))?;
@@ -44,7 +46,7 @@ pub(super) async fn register(
     if api.store.account_by_email(email.as_str()).await?.is_some() {
         return Err(Refusal::EmailTaken);
     }
-    let hash = api.hasher.hash(request.password).await?;
+    let hash = admitted.pause(api.hasher.hash(request.password)).await??;
     let id = TeacherId(random::id().map_err(Refusal::internal)?);
     let account = Account {
         id,
@@ -64,6 +66,7 @@ pub(super) async fn register(
 /// `POST /auth/login`. An unknown address and a wrong password look and cost the same.
 pub(super) async fn login(
     State(api): State<Api>,
+    Admittance(admitted): Admittance,
     body::Json(request): body::Json<LoginRequest, ACCOUNT_BODY_BYTES_MAX>,
 ) -> Result<SignedIn, Refusal> {
     // No account has a longer one, and hashing it would only cost.
@@ -75,7 +78,9 @@ pub(super) async fn login(
         Err(_) => None,
     };
     let (account, hash) = known.unzip();
-    let verdict = api.hasher.verify(request.password, hash).await?;
+    let verdict = admitted
+        .pause(api.hasher.verify(request.password, hash))
+        .await??;
     let Some(account) = account.filter(|_| verdict != Verdict::Wrong) else {
         inc(Counter::LoginsRefusedTotal);
         return Err(Refusal::BadCredentials);
@@ -153,9 +158,12 @@ pub(super) async fn logout(
 }
 
 /// `GET /users/me`.
-pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Json<User>, Refusal> {
-    let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
-    Ok(Json(user(account)))
+pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Written, Refusal> {
+    let read = async {
+        let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
+        Ok(user(account))
+    };
+    api.remembered(id, View::Me, read).await
 }
 
 async fn start_session(api: &Api, account: Account) -> Result<SignedIn, Refusal> {

@@ -1,5 +1,7 @@
 //! Games that were played, and their reports.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -39,7 +41,9 @@ pub(super) async fn delete(
     Teacher(teacher): Teacher,
     Id(id): Id<GameId>,
 ) -> Result<StatusCode, Refusal> {
-    if api.store.delete_game(teacher, id).await? {
+    let store = Arc::clone(&api.store);
+    let deleted = api.changing(teacher, async move { store.delete_game(teacher, id).await });
+    if deleted.await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Refusal::NoSuchGame)

@@ -11,7 +11,7 @@ use runtime::metrics::{Counter, inc};
 use serde::Deserialize;
 
 use crate::body;
-use crate::extract::{Params, Teacher};
+use crate::extract::{Admittance, Params, Teacher};
 use crate::import::{self, FILE_BYTES_MAX, Imported};
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -30,6 +30,7 @@ pub(super) struct ImportParams {
 pub(super) async fn import(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Params(params): Params<ImportParams>,
     request: Request,
 ) -> Result<(StatusCode, Json<ImportResponse>), Refusal> {
@@ -39,17 +40,15 @@ pub(super) async fn import(
         .map_err(|_| Refusal::Busy)?;
     let bytes = body::read(request, FILE_BYTES_MAX).await?;
     // Waits behind at most as many as there are uploads.
-    let parsing = Arc::clone(&api.parsing)
-        .acquire_owned()
-        .await
-        .map_err(Refusal::internal)?;
+    let parsing = admitted.pause(Arc::clone(&api.parsing).acquire_owned()).await?;
+    let parsing = parsing.map_err(Refusal::internal)?;
     let filename: String = params.filename.chars().take(FILENAME_CHARS_MAX).collect();
     // The permits go with the work: a client that leaves makes no room while its file is still being parsed.
     let parsed = tokio::task::spawn_blocking(move || {
         let _permits = (upload, parsing);
         import::import(&filename, &bytes)
     });
-    match parsed.await.map_err(Refusal::internal)? {
+    match admitted.pause(parsed).await?.map_err(Refusal::internal)? {
         Ok(imported) => {
             inc(Counter::ImportsTotal);
             store(&api, teacher, imported).await

@@ -1,14 +1,17 @@
 //! The library of quizzes.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use protocol::ids::{QuizId, TeacherId};
-use protocol::quiz::QuizDocument;
-use protocol::rest::{Page, QuizResponse, QuizSummary, SignedQuizResponse};
+use protocol::quiz::{QuizDocument, TITLE_CHARS_MAX};
+use protocol::rest::{Page, QuizResponse, SignedQuizResponse};
 
 use crate::body;
+use crate::cache::{View, Written};
 use crate::config::QUIZ_BODY_BYTES_MAX;
 use crate::extract::{Id, PageParams, Params, Teacher, page_key};
 use crate::problem::Refusal;
@@ -16,7 +19,11 @@ use crate::service::Api;
 use crate::store::{Inserted, QuizChange};
 use crate::{plan, random, token};
 
+/// What a copy's title ends with.
+const COPY_SUFFIX: &str = " (copy)";
+
 type Document = body::Json<QuizDocument, QUIZ_BODY_BYTES_MAX>;
+type Created = (StatusCode, [(HeaderName, String); 2], Json<QuizResponse>);
 type Tagged<T> = ([(HeaderName, String); 1], Json<T>);
 
 /// `GET /quizzes`.
@@ -24,12 +31,16 @@ pub(super) async fn list(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Params(page): Params<PageParams>,
-) -> Result<Json<Page<QuizSummary>>, Refusal> {
-    let limit = page.limit()?;
-    // One more than asked tells whether there is a next page.
-    let mut items = api.store.quizzes(teacher, page.after()?, limit + 1).await?;
-    let next = super::cut(&mut items, limit).map(|last| page_key(last.updated_ms, last.id.0));
-    Ok(Json(Page { items, next }))
+) -> Result<Written, Refusal> {
+    let (limit, after) = (page.limit()?, page.after()?);
+    let read = async {
+        // One more than asked tells whether there is a next page.
+        let mut items = api.store.quizzes(teacher, after, limit + 1).await?;
+        let next = super::cut(&mut items, limit).map(|last| page_key(last.updated_ms, last.id.0));
+        Ok(Page { items, next })
+    };
+    api.remembered(teacher, View::Quizzes { after, limit }, read)
+        .await
 }
 
 /// `POST /quizzes`.
@@ -37,15 +48,35 @@ pub(super) async fn create(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     body::Json(quiz): Document,
-) -> Result<(StatusCode, [(HeaderName, String); 2], Json<QuizResponse>), Refusal> {
+) -> Result<Created, Refusal> {
     quiz.validate()?;
-    let stored = insert(&api, teacher, quiz).await?;
+    Ok(created(&api, insert(&api, teacher, quiz).await?))
+}
+
+/// `POST /quizzes/{id}/duplicate`: a copy of the teacher's own, with a title that says so.
+pub(super) async fn duplicate(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+) -> Result<Created, Refusal> {
+    let mut quiz = api
+        .store
+        .quiz(teacher, id)
+        .await?
+        .ok_or(Refusal::NoSuchQuiz)?
+        .quiz;
+    let kept = TITLE_CHARS_MAX.saturating_sub(COPY_SUFFIX.chars().count());
+    quiz.title = quiz.title.chars().take(kept).chain(COPY_SUFFIX.chars()).collect();
+    Ok(created(&api, insert(&api, teacher, quiz).await?))
+}
+
+fn created(api: &Api, stored: QuizResponse) -> Created {
     let location = format!("{}/quizzes/{}", api.config.mount_prefix, stored.id);
-    Ok((
+    (
         StatusCode::CREATED,
         [(LOCATION, location), (ETAG, etag(stored.version))],
         Json(stored),
-    ))
+    )
 }
 
 /// `GET /quizzes/{id}`.
@@ -69,11 +100,13 @@ pub(super) async fn update(
     let version = if_match(&headers)?;
     quiz.validate()?;
     let updated_ms = api.clock.now_ms();
-    match api
-        .store
-        .update_quiz(teacher, id, version, &quiz, updated_ms)
-        .await?
-    {
+    let store = Arc::clone(&api.store);
+    let change = api.changing(teacher, async move {
+        let change = store.update_quiz(teacher, id, version, &quiz, updated_ms).await;
+        change.map(|change| (change, quiz))
+    });
+    let (change, quiz) = change.await?;
+    match change {
         QuizChange::Changed(version) => Ok((
             [(ETAG, etag(version))],
             Json(QuizResponse {
@@ -94,7 +127,9 @@ pub(super) async fn delete(
     Teacher(teacher): Teacher,
     Id(id): Id<QuizId>,
 ) -> Result<StatusCode, Refusal> {
-    if api.store.delete_quiz(teacher, id).await? {
+    let store = Arc::clone(&api.store);
+    let deleted = api.changing(teacher, async move { store.delete_quiz(teacher, id).await });
+    if deleted.await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Refusal::NoSuchQuiz)
@@ -127,7 +162,13 @@ pub(super) async fn insert(
         quiz,
     };
     let quizzes_max = plan::free().quizzes_max;
-    match api.store.insert_quiz(teacher, &stored, quizzes_max).await? {
+    let store = Arc::clone(&api.store);
+    let insert = api.changing(teacher, async move {
+        let inserted = store.insert_quiz(teacher, &stored, quizzes_max).await;
+        inserted.map(|inserted| (inserted, stored))
+    });
+    let (inserted, stored) = insert.await?;
+    match inserted {
         Inserted::Yes => Ok(stored),
         Inserted::Refused => Err(Refusal::QuizLimit(quizzes_max)),
     }

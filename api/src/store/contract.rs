@@ -5,11 +5,11 @@ use std::future::Future;
 
 use protocol::ids::{GameId, PlayerId, QuizId, TeacherId};
 use protocol::quiz::{Choice, Question, QuestionKind, QuizDocument};
-use protocol::rest::QuizResponse;
+use protocol::rest::{QuizResponse, QuizUsage, UsageCount, UsageDay};
 use protocol::result::{AnswerResult, GameResult, GameSettings, PlayerResult, QuestionResult, Scoring};
 use uuid::Uuid;
 
-use super::{Account, Inserted, PageKey, QuizChange, ResultSaved, Store};
+use super::{Account, DAY_MS, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, Usage};
 use crate::session::Session;
 
 /// Runs every check on a fresh store of its own.
@@ -25,6 +25,8 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     a_result_is_saved_whole_or_not_at_all(&fresh().await).await;
     a_deleted_game_stays_deleted(&fresh().await).await;
     a_full_hall_comes_back_as_saved(&fresh().await).await;
+    usage_is_counted(&fresh().await).await;
+    usage_by_day_is_counted(&fresh().await).await;
 }
 
 fn teacher_id(n: u128) -> TeacherId {
@@ -45,7 +47,7 @@ async fn add_teacher<S: Store>(store: &S, n: u128) -> TeacherId {
     id
 }
 
-fn session(id: u128, teacher: TeacherId, issued_ms: u64) -> Session {
+pub(super) fn session(id: u128, teacher: TeacherId, issued_ms: u64) -> Session {
     Session {
         id: Uuid::from_u128(id),
         teacher,
@@ -384,4 +386,91 @@ async fn a_full_hall_comes_back_as_saved<S: Store>(store: &S) {
         result.players.len()
     );
     assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Before);
+}
+
+/// What [`game`] comes to, counted by hand: `players` times `questions` answers, every third of them right.
+fn counted(games: &[GameResult]) -> UsageCount {
+    let answers = || games.iter().flat_map(|g| &g.players).flat_map(|p| &p.answers);
+    UsageCount {
+        games: u32::try_from(games.len()).unwrap(),
+        players: games.iter().map(|game| game.players.len() as u64).sum(),
+        answers: answers().count() as u64,
+        right: answers().filter(|answer| answer.correct).count() as u64,
+    }
+}
+
+async fn usage_is_counted<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    assert_eq!(store.usage(owner, 0).await.unwrap(), Usage::default());
+    for n in 1..=2 {
+        store.insert_quiz(owner, &quiz(n, "Atoms", 5), 50).await.unwrap();
+    }
+    let of_quiz = |id: u128, quiz: u128, teacher, ended_ms| GameResult {
+        quiz_id: QuizId(Uuid::from_u128(quiz)),
+        ..game(id, teacher, ended_ms, 4 + u32::try_from(id % 3).unwrap(), 3)
+    };
+    // Quiz 2 three times, quiz 1 twice, and twelve quizzes that were deleted since once each.
+    let mut games = vec![
+        of_quiz(1, 1, owner, 100_000),
+        of_quiz(2, 2, owner, 101_000),
+        of_quiz(3, 2, owner, 102_000),
+        of_quiz(4, 1, owner, 103_000),
+        of_quiz(5, 2, owner, 104_000),
+    ];
+    games.extend((0..12).map(|n| of_quiz(20 + n, 50 + n, owner, 110_000)));
+    // Too old by a millisecond, and another teacher's.
+    let before = of_quiz(40, 1, owner, 99_999);
+    let others = of_quiz(41, 1, other, 105_000);
+    for result in games.iter().chain([&before, &others]) {
+        store.save_result(result).await.unwrap();
+    }
+    let usage = store.usage(owner, 100_000).await.unwrap();
+    assert_eq!((usage.quizzes, usage.played), (2, counted(&games)));
+    let row = |quiz: u128, title: Option<&str>| {
+        let quiz = QuizId(Uuid::from_u128(quiz));
+        let games: Vec<_> = games
+            .iter()
+            .filter(|game| game.quiz_id == quiz)
+            .cloned()
+            .collect();
+        QuizUsage {
+            quiz,
+            title: title.map(str::to_owned),
+            played: counted(&games),
+            last_ms: games.iter().map(|game| game.ended_ms).max().unwrap(),
+        }
+    };
+    assert_eq!(usage.most_played.len(), usize::try_from(MOST_PLAYED_MAX).unwrap());
+    assert_eq!(
+        usage.most_played[..3],
+        [row(2, Some("Atoms")), row(1, Some("Atoms")), row(50, None)]
+    );
+
+    store.delete_game(owner, games[4].game).await.unwrap();
+    let usage = store.usage(owner, 100_000).await.unwrap();
+    games.remove(4);
+    assert_eq!(usage.played, counted(&games));
+}
+
+async fn usage_by_day_is_counted<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    assert_eq!(store.usage_by_day(owner, 0).await.unwrap(), []);
+    // The first and the last millisecond of day 7, and the first of day 9.
+    let ends = [7 * DAY_MS, 8 * DAY_MS - 1, 9 * DAY_MS];
+    let games: Vec<_> = (1..)
+        .zip(ends)
+        .map(|(n, ended_ms)| game(n, owner, ended_ms, 5, 2))
+        .collect();
+    let before = game(9, owner, 7 * DAY_MS - 1, 5, 2);
+    for result in games.iter().chain([&before, &game(10, other, 8 * DAY_MS, 5, 2)]) {
+        store.save_result(result).await.unwrap();
+    }
+    let day = |day: u64, games| UsageDay {
+        day_ms: day * DAY_MS,
+        played: counted(games),
+    };
+    assert_eq!(
+        store.usage_by_day(owner, 7 * DAY_MS).await.unwrap(),
+        [day(9, &games[2..]), day(7, &games[..2])]
+    );
 }

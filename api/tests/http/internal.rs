@@ -80,6 +80,31 @@ async fn a_plan_check_grants_and_brings_the_quiz() {
 }
 
 #[tokio::test]
+async fn too_many_starts_are_told_to_the_game_server() {
+    let site = Site::with(api::Config {
+        teacher_games_max: 1,
+        ..api::Config::default()
+    })
+    .await;
+    let anna = site.teacher("anna").await;
+    let check = || {
+        call(&site, "/internal/plan-check", &token(&site))
+            .json(&asked(anna.id, None))
+            .send()
+    };
+    assert_eq!(check().await.status, StatusCode::OK);
+    let refused = check().await;
+    refused.refused(429, "quota-exceeded");
+    assert!(refused.headers.contains_key("retry-after"));
+    assert!(
+        refused.headers["ratelimit-policy"]
+            .to_str()
+            .unwrap()
+            .starts_with("\"games\";q=1")
+    );
+}
+
+#[tokio::test]
 async fn a_result_is_saved_once_and_shown_in_the_report() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;

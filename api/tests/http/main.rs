@@ -9,6 +9,8 @@ mod auth;
 mod games;
 mod imports;
 mod internal;
+mod overload;
 mod problems;
 mod quizzes;
 mod support;
+mod usage;

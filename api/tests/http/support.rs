@@ -1,5 +1,6 @@
 //! A whole API in a scratch folder, and a small client for it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::{Api, Clock, Config, Keys, SqliteStore};
@@ -23,7 +24,7 @@ pub(crate) struct Site {
     pub(crate) router: Router,
     pub(crate) clock: Clock,
     pub(crate) store: Arc<SqliteStore>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A signed-in teacher.
@@ -49,8 +50,13 @@ impl Site {
             api,
             clock,
             store,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// What the tokens are signed with.
+    pub(crate) fn keys_file(&self) -> PathBuf {
+        self.folder.path().join("keys.json")
     }
 
     /// Registers `NAME@school.org`.

@@ -1,17 +1,17 @@
 //! Joining, presence, names, leaving and removing.
 
-use crate::command::{Effect, Reject};
+use crate::command::{Effect, Millis, Reject};
 use crate::game::{Game, Phase};
 use crate::limits::JOINS_MAX;
 use crate::name::PlayerName;
 use crate::player::{Player, PlayerId};
 
 impl Game {
-    pub(super) fn join(&mut self, name: &str) -> Result<Vec<Effect>, Reject> {
+    pub(super) fn join(&mut self, now: Millis, name: &str) -> Result<Vec<Effect>, Reject> {
         if self.locked {
             return Err(Reject::Locked);
         }
-        let admitted = u32::try_from(self.players.len()).unwrap_or(u32::MAX);
+        let admitted = self.admitted_count();
         if self.player_count() >= self.settings.players_max || admitted >= JOINS_MAX {
             return Err(Reject::Full);
         }
@@ -24,7 +24,7 @@ impl Game {
         let spectator = self.phase == Phase::Podium;
         self.players.push(Player {
             spectator,
-            ..Player::new(id, name)
+            ..Player::new(id, name, now)
         });
         Ok(vec![Effect::Joined { player: id }])
     }

@@ -7,10 +7,12 @@ use protocol::host::HostCommand;
 use protocol::ids::{GameCode, GameId, PlayerId, TeacherId};
 use protocol::player::{Phase, PlayerCommand};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::journal::ClaimId;
 use crate::registry::Held;
 use crate::session::outbox::Outbox;
+use crate::tokens::Pass;
 
 /// Messages that may wait for a game: two from everybody in the largest room. At 2 µs each the last one waits 2 ms.
 pub(crate) const MAILBOX_MAX: usize = 1_024;
@@ -39,6 +41,8 @@ pub(crate) enum Message {
     Gone { socket: Arc<Outbox>, seat: Seat },
     /// The server has a reason to doubt that the game is its own.
     Doubt,
+    /// The server is to go: the game goes over to another one at its next quiet moment, or at this time.
+    HandOver(Instant),
     /// The process stops: everybody goes elsewhere.
     Stop,
 }
@@ -49,7 +53,7 @@ pub(crate) enum Want {
     /// To join under this name.
     Join { name: String },
     /// To go on as this player.
-    Resume { player: PlayerId },
+    Resume { pass: Pass },
     /// To be a host.
     Host,
     /// To be a read-only screen.
@@ -124,6 +128,11 @@ impl GameHandle {
     /// Wakes the game because there is a reason to doubt. One with a full mailbox is awake.
     pub(crate) fn nudge(&self) {
         let _awake_or_gone = self.0.mailbox.try_send(Message::Doubt);
+    }
+
+    /// Asks the game to go over to another server by `deadline`. A full mailbox is asked again.
+    pub(crate) fn hand_over(&self, deadline: Instant) {
+        let _busy_or_gone = self.0.mailbox.try_send(Message::HandOver(deadline));
     }
 
     /// Tells the game that the process stops.

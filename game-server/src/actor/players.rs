@@ -15,12 +15,13 @@ use super::mailbox::{Seat, Want};
 use crate::convert;
 use crate::frames::player;
 use crate::session::outbox::Outbox;
+use crate::tokens::Pass;
 
 impl Actor {
     pub(super) fn open(&mut self, socket: &Arc<Outbox>, want: Want) -> Option<Seat> {
         match want {
             Want::Join { name } => self.join(socket, name),
-            Want::Resume { player } => self.resume(socket, player),
+            Want::Resume { pass } => self.resume(socket, pass),
             Want::Host => self.open_host(socket, false),
             Want::Screen => self.open_host(socket, true),
         }
@@ -53,8 +54,13 @@ impl Actor {
         Some(Seat::Player(convert::player_to_wire(joined)))
     }
 
-    fn resume(&mut self, socket: &Arc<Outbox>, wire_id: PlayerId) -> Option<Seat> {
-        let id = convert::player_to_core(wire_id);
+    fn resume(&mut self, socket: &Arc<Outbox>, pass: Pass) -> Option<Seat> {
+        let id = convert::player_to_core(pass.player);
+        if !self.is_still(id, pass) {
+            self.refuse_with(socket, ErrorCode::BadToken);
+            self.close(socket, None, close::TOKEN);
+            return None;
+        }
         let effects = match self.apply(Command::Present { player: id }) {
             Ok(effects) => effects,
             Err(Reject::Ended) => return self.resume_after_end(socket, id),
@@ -78,7 +84,16 @@ impl Actor {
         }
         self.welcome(socket, id);
         self.show(&effects);
-        Some(Seat::Player(wire_id))
+        Some(Seat::Player(pass.player))
+    }
+
+    /// Whether the player of a token is the one who has its id. A server that dies before it could save a joining takes the player
+    /// with it; its id is given again, and its token must not open the seat of somebody else. Who joined under an earlier owner
+    /// was in the log when the game was taken up; the time of joining tells who of several had the id then.
+    fn is_still(&self, id: game_core::PlayerId, pass: Pass) -> bool {
+        let is_known = pass.epoch >= self.taken_up.epoch || id.0 <= self.taken_up.players;
+        let player = self.game.player(id);
+        is_known && player.is_some_and(|player| player.joined_at == pass.joined_at)
     }
 
     /// A last look at the podium.
@@ -100,10 +115,12 @@ impl Actor {
         // Longer than the game, so that a token never expires in a player's hand.
         let life = self.around.config.total + self.around.config.ended_linger;
         let exp = self.around.ambient.expiry_s(life);
-        let token = self
-            .around
-            .keys
-            .sign_player(self.facts.game, convert::player_to_wire(id), exp);
+        let pass = Pass {
+            player: convert::player_to_wire(id),
+            joined_at: self.game.player(id).map_or(0, |player| player.joined_at),
+            epoch: self.facts.epoch,
+        };
+        let token = self.around.keys.sign_player(self.facts.game, pass, exp);
         let frame = match token {
             Ok(token) => player::welcome(&self.game, &self.facts, id, token, self.millis(Instant::now())),
             Err(error) => {

@@ -16,6 +16,7 @@ use crate::backoffice::{Backoffice, BackofficeFuture, PlanGrant};
 use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId};
 use crate::stored;
 use crate::testing;
+use crate::tokens::Pass;
 
 /// An API that takes results and nothing else.
 struct Taker;
@@ -86,7 +87,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         results: ResultSaver::new(Arc::new(Taker), Ambient::machine()),
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
-        standing: None,
+        cluster: None,
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());
@@ -186,7 +187,13 @@ impl Class {
                 }
             }
             Act::Resume(id) => {
-                if let (socket, Some(_)) = self.open(Want::Resume { player: PlayerId(id) }) {
+                let known = self.actor.game.player(game_core::PlayerId(id));
+                let pass = Pass {
+                    player: PlayerId(id),
+                    joined_at: known.map_or(0, |player| player.joined_at),
+                    epoch: 1,
+                };
+                if let (socket, Some(_)) = self.open(Want::Resume { pass }) {
                     self.sockets.insert(id, socket);
                 }
             }

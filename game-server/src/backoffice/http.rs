@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
@@ -15,7 +15,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use protocol::ids::{QuizId, TeacherId};
 use protocol::rest::{
-    DIFFERENT_RESULT, NO_SUCH_QUIZ, PlanCheckRequest, PlanCheckResponse, Problem, UNKNOWN_TEACHER,
+    DIFFERENT_RESULT, NO_SUCH_QUIZ, PlanCheckRequest, PlanCheckResponse, Problem, QUOTA_EXCEEDED,
+    UNKNOWN_TEACHER,
 };
 use protocol::result::GameResult;
 use runtime::secret::Secret;
@@ -42,6 +43,9 @@ const IDLE_CONNECTIONS_MAX: usize = 8;
 const RESULTS_AT_ONCE_MAX: usize = 4;
 /// Bytes of an answer: a plan check brings a quiz, which has 4 MiB at most.
 const ANSWER_BYTES_MAX: usize = 5 * 1024 * 1024;
+
+/// Seconds to wait when the API does not say: the length of its window.
+const RETRY_AFTER_S_UNSAID: u64 = 60;
 
 /// The API at its internal listener.
 pub struct HttpBackoffice {
@@ -117,27 +121,29 @@ impl HttpBackoffice {
         let call = async {
             let answer = self.client.request(request).await.map_err(CallError::Send)?;
             let status = answer.status();
+            let retry_after_s = answer.headers().get(RETRY_AFTER);
+            let retry_after_s = retry_after_s.and_then(|value| value.to_str().ok()?.parse().ok());
             let bytes = Limited::new(answer.into_body(), ANSWER_BYTES_MAX)
                 .collect()
                 .await
                 .map_err(CallError::Read)?
                 .to_bytes();
-            Ok::<_, CallError>((status, bytes))
+            Ok::<_, CallError>((status, retry_after_s, bytes))
         };
-        let (status, bytes) = tokio::time::timeout(time_max, call)
+        let (status, retry_after_s, bytes) = tokio::time::timeout(time_max, call)
             .await
             .map_err(|_elapsed| CallError::Timeout)??;
         if status.is_success() {
             Ok(bytes)
         } else {
-            Err(refusal(status, &bytes))
+            Err(refusal(status, retry_after_s, &bytes))
         }
     }
 }
 
 /// Only these codes are final. Everything else is "later": a wrong secret, an older API, a proxy in between are an
 /// operator's to repair, and no finished game may be lost until then.
-fn refusal(status: StatusCode, body: &[u8]) -> BackofficeError {
+fn refusal(status: StatusCode, retry_after_s: Option<u64>, body: &[u8]) -> BackofficeError {
     let problem: Option<Problem> = serde_json::from_slice(body).ok();
     match problem {
         Some(problem) if problem.code == NO_SUCH_QUIZ => BackofficeError::NotFound,
@@ -147,6 +153,10 @@ fn refusal(status: StatusCode, body: &[u8]) -> BackofficeError {
                 detail: problem.detail,
             }
         }
+        Some(problem) if problem.code == QUOTA_EXCEEDED => BackofficeError::TooMany {
+            detail: problem.detail,
+            retry_after_s: retry_after_s.unwrap_or(RETRY_AFTER_S_UNSAID),
+        },
         Some(Problem { code, .. }) => CallError::Status { status, code }.into(),
         None => CallError::Status {
             status,

@@ -6,9 +6,10 @@ use ::http::StatusCode;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 
+use super::locate::{Located, locate};
 use super::peers::{GameAnswer, PEER_HEADER};
 use super::tunnel::WARY_HEADER;
 use crate::http as client_calls;
@@ -22,10 +23,11 @@ pub(crate) struct Via {
     pub(crate) wary: bool,
 }
 
-/// For other game servers: `/peer/game`, and what clients may call, of clients that came to the wrong server.
+/// For other game servers: `/peer/game`, `/peer/take`, and what clients may call, of clients that came to the wrong server.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/peer/game", get(game))
+        .route("/peer/take", post(take))
         .with_state(Arc::clone(&shared))
         .merge(client_calls::router(Arc::clone(&shared)))
         .layer(from_fn_with_state(shared, authenticate))
@@ -55,4 +57,15 @@ async fn game(State(shared): State<Arc<Shared>>, GameKey(code): GameKey) -> Json
         incarnation: shared.id.incarnation,
         held: shared.registry.held(code).map(Into::into),
     })
+}
+
+/// `POST /peer/take?g=`: another server has given the game back, and would have it go on here.
+async fn take(State(shared): State<Arc<Shared>>, GameKey(code): GameKey) -> StatusCode {
+    let Some(cluster) = &shared.cluster else {
+        return StatusCode::SERVICE_UNAVAILABLE;
+    };
+    match locate(&shared, cluster, code).await {
+        Located::Here => StatusCode::NO_CONTENT,
+        Located::At(_) | Located::Nowhere | Located::Unknown => StatusCode::SERVICE_UNAVAILABLE,
+    }
 }

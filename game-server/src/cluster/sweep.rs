@@ -42,7 +42,7 @@ pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
 }
 
 async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), LogError> {
-    let members = cluster.leases.members().await?;
+    let members = cluster.look_around().await?;
     let leased: HashMap<ServerId, bool> = members
         .into_iter()
         .map(|member| (member.lease.server, member.is_leased))
@@ -63,7 +63,13 @@ async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), 
 /// Whether nobody seems to serve a game. An earlier run of this very server is not asked for its lease: there is but one
 /// server of a name.
 fn is_orphan(shared: &Shared, leased: &HashMap<ServerId, bool>, code: GameCode, owner: &Owner) -> bool {
-    if shared.is_stopping() || shared.registry.held(code).is_some() {
+    if shared.is_stopping()
+        || shared
+            .cluster
+            .as_ref()
+            .is_some_and(|cluster| cluster.is_draining())
+        || shared.registry.held(code).is_some()
+    {
         return false;
     }
     let Some(server) = &owner.server else {

@@ -328,7 +328,11 @@ fn frames_keep_their_budgets() {
         let token = keys
             .sign_player(
                 facts.game,
-                convert::player_to_wire(*id),
+                crate::tokens::Pass {
+                    player: convert::player_to_wire(*id),
+                    joined_at: 600_000,
+                    epoch: 10,
+                },
                 crate::ambient::unix_ms() / 1_000 + 6 * 60 * 60,
             )
             .unwrap();

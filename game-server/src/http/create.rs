@@ -222,9 +222,11 @@ async fn grant(shared: &Shared, teacher: &TeacherClaims, source: QuizSource) -> 
                     tracing::warn!(error = &*error as &dyn std::error::Error, "plan check by token");
                     teacher.players_max
                 }
-                Err(error @ (BackofficeError::Refused { .. } | BackofficeError::NotFound)) => {
-                    return Err(refusal_of(error));
-                }
+                Err(
+                    error @ (BackofficeError::Refused { .. }
+                    | BackofficeError::TooMany { .. }
+                    | BackofficeError::NotFound),
+                ) => return Err(refusal_of(error)),
             };
             Ok(Granted {
                 players_max,
@@ -251,6 +253,10 @@ fn refusal_of(error: BackofficeError) -> Refusal {
         BackofficeError::Refused { code, detail } => {
             Refusal::new(StatusCode::FORBIDDEN, code, "Forbidden", detail)
         }
+        BackofficeError::TooMany {
+            detail,
+            retry_after_s,
+        } => Refusal::too_many_games(detail, retry_after_s),
         BackofficeError::NotFound => no_such_quiz(),
         BackofficeError::Unavailable(error) => {
             tracing::warn!(error = &*error as &dyn std::error::Error, "plan check failed");

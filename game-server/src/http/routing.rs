@@ -23,6 +23,11 @@ pub(super) async fn route(State(shared): State<Arc<Shared>>, request: Request, n
         Found::Nothing => {}
     }
     let lease = match cluster::locate(&shared, cluster, code).await {
+        Located::Nowhere if cluster.is_draining() => match cluster.successor(code) {
+            // Whatever is to come of it does not begin here.
+            Some(lease) => lease,
+            None => return Refusal::stopping().into_response(),
+        },
         Located::Here | Located::Nowhere => return next.run(request).await,
         Located::At(lease) => lease,
         Located::Unknown => return Refusal::elsewhere().into_response(),

@@ -69,8 +69,8 @@ impl Session {
             }
             Some(First::Join { .. }) => Err(self.spare(ErrorCode::ServerFull)),
             Some(First::Resume { token }) => {
-                let player = keys.player(&token, game.game()).map_err(|_invalid| bad_token())?;
-                Ok(Want::Resume { player })
+                let pass = keys.player(&token, game.game()).map_err(|_invalid| bad_token())?;
+                Ok(Want::Resume { pass })
             }
             Some(First::Host { token }) => {
                 let claims = keys.teacher(&token).map_err(|_invalid| bad_token())?;

@@ -64,6 +64,9 @@ enum StoredPhase {
 #[derive(Serialize, Deserialize)]
 struct StoredPlayer {
     name: String,
+    /// When it joined; 0 in what the first builds wrote.
+    #[serde(default, skip_serializing_if = "is_default")]
+    joined: Millis,
     #[serde(default, skip_serializing_if = "is_default")]
     away: bool,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -168,6 +171,7 @@ impl From<&PlayerState> for StoredPlayer {
     fn from(player: &PlayerState) -> Self {
         Self {
             name: player.name.clone(),
+            joined: player.joined_at,
             away: !player.present,
             left: player.left,
             kicked: player.kicked,
@@ -184,6 +188,7 @@ impl From<StoredPlayer> for PlayerState {
     fn from(player: StoredPlayer) -> Self {
         Self {
             name: player.name,
+            joined_at: player.joined,
             present: !player.away,
             left: player.left,
             kicked: player.kicked,

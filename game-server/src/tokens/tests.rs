@@ -48,8 +48,13 @@ fn own_tokens_are_bound_to_their_game_and_kind() {
     let keys = testing::keys();
     let (game, other) = (GameId(Uuid::from_u128(1)), GameId(Uuid::from_u128(2)));
     let exp = crate::ambient::unix_ms() / 1_000 + 60;
-    let token = keys.sign_player(game, PlayerId(3), exp).unwrap();
-    assert_eq!(keys.player(&token, game).unwrap(), PlayerId(3));
+    let pass = Pass {
+        player: PlayerId(3),
+        joined_at: 1_234,
+        epoch: 2,
+    };
+    let token = keys.sign_player(game, pass, exp).unwrap();
+    assert_eq!(keys.player(&token, game).unwrap(), pass);
     assert!(keys.player(&token, other).is_err());
     assert!(keys.screen(&token, game).is_err());
     let ticket = keys.sign_screen(game, exp).unwrap();

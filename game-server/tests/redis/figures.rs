@@ -11,7 +11,7 @@ use crate::server::{Keep, RedisServer};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_append_takes_less_than_it_may() {
     const APPENDS: u64 = 2_000;
-    let redis = RedisServer::start(Keep::AppendOnly).await;
+    let redis = RedisServer::start(Keep::EverySecond).await;
     let log = log(&redis.url()).await;
     let claim = create(&log, code(0)).await;
     let mut took = Vec::new();

@@ -15,8 +15,10 @@ use game_server::{
 };
 use http::{Request, StatusCode};
 use jsonwebtoken::jwk::{Jwk, JwkSet};
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use protocol::claims::{AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, QuizClaims, TeacherClaims};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use protocol::claims::{
+    AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, PlayerClaims, QuizClaims, TeacherClaims,
+};
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
@@ -542,4 +544,13 @@ pub(crate) fn sign<T: Serialize>(claims: &T, seed: u8) -> String {
 pub(crate) fn sign_hs256<T: Serialize>(claims: &T, secret: &[u8]) -> String {
     let header = Header::new(Algorithm::HS256);
     jsonwebtoken::encode(&header, claims, &EncodingKey::from_secret(secret).unwrap()).unwrap()
+}
+
+/// What a resume token says.
+pub(crate) fn player_claims(token: &str) -> PlayerClaims {
+    let mut validation = Validation::new(Algorithm::HS256);
+    validation.set_audience(&[AUDIENCE_PLAYER]);
+    jsonwebtoken::decode(token, &DecodingKey::from_secret(SECRET).unwrap(), &validation)
+        .unwrap()
+        .claims
 }

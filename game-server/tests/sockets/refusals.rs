@@ -33,12 +33,15 @@ async fn first_frame(stage: &Stage, frame: &Value) -> (String, Option<u16>) {
 async fn a_forged_token_opens_nothing() {
     let stage = Stage::open().await;
     let game: GameId = serde_json::from_value(stage.create().await["game"].clone()).unwrap();
-    let (mut ada, _) = stage.join("Ada").await;
+    let (mut ada, welcome) = stage.join("Ada").await;
+    let issued = kit::player_claims(welcome["token"].as_str().unwrap());
     let claims = |g: GameId, aud: &str, exp: u64| PlayerClaims {
         iss: ISSUER.into(),
         aud: aud.into(),
         g,
         p: PlayerId(1),
+        j: issued.j,
+        e: issued.e,
         exp,
     };
     let other_game = GameId(Uuid::from_u128(99));
@@ -53,6 +56,13 @@ async fn a_forged_token_opens_nothing() {
         kit::sign_hs256(&claims(game, AUDIENCE_SCREEN, kit::exp(60)), SECRET),
         kit::sign_hs256(&claims(game, AUDIENCE_PLAYER, kit::exp(-60)), SECRET),
         kit::sign_hs256(&json!({ "g": game, "p": 1, "exp": kit::exp(60) }), SECRET),
+        kit::sign_hs256(
+            &PlayerClaims {
+                j: issued.j + 1,
+                ..claims(game, AUDIENCE_PLAYER, kit::exp(60))
+            },
+            SECRET,
+        ),
         kit::sign(&claims(game, AUDIENCE_PLAYER, kit::exp(60)), 1),
         kit::teacher_token(stage.teacher),
     ];

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use game_server::{ClaimId, Claimed, Config, GameLog, MemoryLog, Restoration, ServerId, Trouble};
+use game_server::{
+    ClaimId, Claimed, Config, Entry, GameLog, MemoryLog, Restoration, ServerId, Trouble, read_journal,
+};
 use http::StatusCode;
 use protocol::ids::GameCode;
 use serde_json::{Value, json};
@@ -285,6 +287,29 @@ async fn a_torn_end_costs_what_was_never_acked() {
 }
 
 #[tokio::test]
+async fn a_journal_torn_at_the_podium_costs_no_result() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await;
+    let (mut host, mut ada, _bob, ada_token, _) = half_answered(&first).await;
+    first.api.is_down.store(true, Ordering::SeqCst);
+    host.say(json!({ "t": "end" })).await;
+    ada.until("over").await;
+    // The last record, which says when the podium was reached, is cut off; the one before it reached the podium.
+    log.tamper(code(), |stored| {
+        let before = read_journal(&stored.journal, stored.through).unwrap();
+        assert!(matches!(before.records.last().unwrap().entry, Entry::Over { .. }));
+        stored.journal.pop();
+        let after = read_journal(&stored.journal, stored.through).unwrap();
+        assert_eq!(after.records.len() + 1, before.records.len());
+    });
+    let second = successor(&log, 1).await;
+    let saved = second.saved_result().await;
+    assert_eq!((saved.players.len(), saved.players[0].answers.len()), (2, 1));
+    let (_, welcome) = second.resume(&ada_token).await;
+    assert_eq!(welcome["state"]["phase"], "podium");
+}
+
+#[tokio::test]
 async fn a_stop_leaves_a_snapshot_and_nobody_in_charge() {
     let log = MemoryLog::new();
     let first = stage(&log).await;
@@ -337,4 +362,31 @@ async fn a_create_whose_answer_was_lost_finds_its_game() {
         .post(CODE, Some(&stranger.token()), &stranger.body("key"))
         .await;
     assert_eq!(status, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn who_joined_unsaved_does_not_come_back_as_somebody_else() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await;
+    let (_host, _ada, _bob, ada_token, _) = half_answered(&first).await;
+    // Cy's joining is not saved when the server dies; its id is given again.
+    log.set_trouble(Trouble::Away);
+    let (_cy, welcome) = first.join("Cy").await;
+    assert_eq!((&welcome["id"], &welcome["saved"]), (&json!(3), &json!(false)));
+    log.set_trouble(Trouble::None);
+    let second = successor(&log, 1).await;
+    let (mut dot, dot_welcome) = second.join("Dot").await;
+    assert_eq!(dot_welcome["id"], 3);
+    let mut cy = second.connect().await;
+    cy.say(json!({ "t": "resume", "token": welcome["token"] })).await;
+    let (frames, closed) = cy.closed().await;
+    assert_eq!(frames, [json!({ "t": "error", "code": "bad_token" })]);
+    assert_eq!(closed, Some(4401), "it joins again");
+    dot.is_well().await;
+    // Everybody else comes back, after another restart too.
+    let third = successor(&log, 1).await;
+    for (token, name) in [(&ada_token, "Ada"), (&dot_welcome["token"], "Dot")] {
+        let (_, welcome) = third.resume(token).await;
+        assert_eq!(welcome["state"]["name"], name);
+    }
 }

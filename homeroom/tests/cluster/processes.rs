@@ -151,6 +151,11 @@ impl Cluster {
 
     /// Starts a game server that shares the Redis at `url`, and its games, with others.
     pub(crate) async fn member(&self, name: &str, api: &Http, url: &str) -> Game {
+        self.member_with(name, api, url, &[]).await
+    }
+
+    /// The same with more flags.
+    pub(crate) async fn member_with(&self, name: &str, api: &Http, url: &str, more: &[&str]) -> Game {
         let redis = format!("--redis={url}");
         let flags = [
             "--service-token-file=service",
@@ -158,7 +163,7 @@ impl Cluster {
             "--peer-listen=127.0.0.1:0",
             "--peer-secret-file=peers",
         ];
-        Game::of(self.start_game(name, api, &flags)).await
+        Game::of(self.start_game(name, api, &[&flags, more].concat())).await
     }
 
     fn start_game(&self, name: &str, api: &Http, more: &[&str]) -> Process {

@@ -26,7 +26,11 @@ struct Site {
 
 impl Site {
     async fn open(servers: usize) -> Self {
-        let (redis, cluster) = (RedisServer::start(Keep::AppendOnly).await, Cluster::new());
+        Self::open_on(Keep::AppendOnly, servers).await
+    }
+
+    async fn open_on(keep: Keep, servers: usize) -> Self {
+        let (redis, cluster) = (RedisServer::start(keep).await, Cluster::new());
         let api = cluster.api(None).await;
         let teacher = Teacher::sign_up(&api.public).await;
         let mut site = Self {
@@ -321,5 +325,172 @@ async fn a_server_that_stood_still_until_it_lost_its_game_says_nothing_more_abou
     assert_eq!(bob.until("ack").await["saved"], true);
     finish(&mut host, [&mut again, &mut bob]).await;
     assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.stop().await;
+}
+
+/// A class of two at the first server, with an open question that Ada has answered.
+async fn class_in_a_question(site: &Site) -> (Socket, [Socket; 2], [Value; 2]) {
+    let mut host = site.host(0).await;
+    let (mut ada, of_ada) = site.player(0, join("Ada")).await;
+    let (mut bob, of_bob) = site.player(0, join("Bob")).await;
+    host.say(json!({ "t": "start" })).await;
+    ada.until("question").await;
+    bob.until("question").await;
+    ada.say(answer(0)).await;
+    assert_eq!(ada.until("ack").await["saved"], true);
+    (host, [ada, bob], [of_ada, of_bob])
+}
+
+#[tokio::test]
+async fn a_server_that_is_asked_to_stop_hands_its_class_over_at_the_results() {
+    let mut site = Site::open(2).await;
+    let game = site.create(0).await;
+    let (mut first_host, [mut ada, mut bob], [of_ada, of_bob]) = class_in_a_question(&site).await;
+    site.games[0].process.ask_to_stop();
+    site.games[0].process.said("draining").await;
+    until("unreadiness", async || {
+        let (status, _) = site.games[0].admin.get_text("/ready").await?;
+        (status == 503).then_some(())
+    })
+    .await;
+    // The class goes on; a new one starts elsewhere, whoever asks.
+    let (status, created) = site.teacher.create(site.at(0), "", "M7Q2KX").await;
+    assert_eq!(status, 201, "{created}");
+    let (status, _) = site.at(1).get("/status?g=M7Q2KX", None).await.unwrap();
+    assert_eq!(status, 200);
+    site.games[1]
+        .until_metric("homeroom_game_games", |games| games == 1)
+        .await;
+    bob.say(answer(1)).await;
+    assert_eq!(bob.until("ack").await["saved"], true);
+
+    let asked = Instant::now();
+    for (socket, last) in [
+        (&mut first_host, "reveal"),
+        (&mut ada, "result"),
+        (&mut bob, "result"),
+    ] {
+        let (told, code) = socket.last_words().await;
+        assert_eq!(code, Some(1012), "{told:?}");
+        assert!(
+            told.iter()
+                .any(|frame| frame["t"] == last && frame.get("saved").is_none()),
+            "{told:?}"
+        );
+        assert!(
+            told.last().unwrap()["retry_ms"].as_u64().unwrap() <= 300,
+            "{told:?}"
+        );
+    }
+    let gone = site.games.remove(0);
+    let (mut ada, state) = site.player(0, resume(&of_ada)).await;
+    let away = asked.elapsed();
+    assert!(away < Duration::from_secs(1), "without service for {away:?}");
+    assert_eq!(
+        (&state["state"]["phase"], &state["state"]["epoch"]),
+        (&json!("results"), &json!(2))
+    );
+    let (mut bob, _) = site.player(0, resume(&of_bob)).await;
+    let mut host = site.host(0).await;
+    host.say(json!({ "t": "next", "q": 1 })).await;
+    for socket in [&mut host, &mut ada, &mut bob] {
+        socket.until("over").await;
+    }
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    gone.process.ended_well().await;
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_asked_twice_to_stop_saves_an_open_question_and_gives_it_back() {
+    let mut site = Site::open(2).await;
+    let game = site.create(0).await;
+    let (first_host, [mut ada, bob], [of_ada, of_bob]) = class_in_a_question(&site).await;
+    let leaving = site.games.remove(0);
+    leaving.process.ask_to_stop();
+    leaving.process.said("draining").await;
+    leaving.process.ask_to_stop();
+    assert_eq!(ada.closed().await, Some(1012));
+    leaving.process.ended_well().await;
+    drop((first_host, bob));
+    let (mut ada, state) = site.player(0, resume(&of_ada)).await;
+    let state = &state["state"];
+    assert_eq!(
+        (&state["phase"], &state["answered"]),
+        (&json!("question"), &json!([0])),
+        "{state}"
+    );
+    let (mut bob, _) = site.player(0, resume(&of_bob)).await;
+    let mut host = site.host(0).await;
+    bob.say(answer(1)).await;
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_that_lasts_longer_than_a_stop_waits_goes_over_open() {
+    let mut site = Site::open(1).await;
+    let hasty = site
+        .cluster
+        .member_with(
+            "game-1",
+            &site.api.internal,
+            &site.redis.url(),
+            &["--drain-max-s=1"],
+        )
+        .await;
+    site.games.insert(0, hasty);
+    site.create(0).await;
+    let (_host, [mut ada, _bob], [of_ada, _]) = class_in_a_question(&site).await;
+    let leaving = site.games.remove(0);
+    leaving.process.ask_to_stop();
+    assert_eq!(ada.closed().await, Some(1012));
+    leaving
+        .until_metric("homeroom_game_games_handed_over_total", |games| games == 1)
+        .await;
+    // It is there before the first phone is.
+    site.games[0]
+        .until_metric("homeroom_game_games", |games| games == 1)
+        .await;
+    let (_ada, state) = site.player(0, resume(&of_ada)).await;
+    assert_eq!(
+        (&state["state"]["phase"], &state["state"]["answered"]),
+        (&json!("question"), &json!([0]))
+    );
+    leaving.process.ended_well().await;
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn when_redis_restarts_empty_living_servers_write_their_games_again_and_nobody_is_turned_away() {
+    let mut site = Site::open_on(Keep::Nothing, 2).await;
+    let game = site.create(0).await;
+    let (mut host, [mut ada, bob], [_, of_bob]) = class_in_a_question(&site).await;
+    site.redis.kill().await;
+    drop(bob);
+    // Without Redis nobody can say whose game it is but the one who has it.
+    let (status, shown) = site.at(1).get("/status?g=K7Q2MX", None).await.unwrap();
+    assert_eq!((status, &shown["phase"]), (200, &json!("question")), "{shown}");
+    site.redis.restart().await;
+    // The game is known all the time, and its code is not free.
+    let other = json!({ "quiz": { "id": site.teacher.quiz }, "key": "another" });
+    let rewritten = async || {
+        let (status, shown) = site.at(1).get("/status?g=K7Q2MX", None).await.unwrap();
+        assert!(status == 200 || status == 503, "{status} {shown}");
+        let path = format!("/games?g={CODE}");
+        let (status, taken) = site.at(1).post(&path, Some(&site.teacher.token), &other).await;
+        assert!(status == 409 || status == 503, "{status} {taken}");
+        (site.redis.ask(&["EXISTS", "o:{K7Q2MX}"]).await == "1").then_some(())
+    };
+    until("the game in Redis", rewritten).await;
+    let (mut bob, _) = site.player(1, resume(&of_bob)).await;
+    bob.say(answer(1)).await;
+    while bob.until("ack").await["saved"] != true {}
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.games[0]
+        .until_metric("homeroom_game_servers_leased", |servers| servers == 2)
+        .await;
     site.stop().await;
 }

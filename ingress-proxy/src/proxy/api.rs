@@ -10,10 +10,10 @@ use runtime::metrics::{self, Counter};
 use super::{ANSWER_MAX, ANSWER_WITH_BODY_MAX, Proxy};
 use crate::headers;
 use crate::notes::ServedBy;
-use crate::placement;
 use crate::refusal::Refusal;
 use crate::replay::Replay;
 use crate::upstream::Upstream;
+use protocol::placement;
 
 /// Servers asked at most for one request, when connections fail.
 const ASKED_MAX: usize = 3;

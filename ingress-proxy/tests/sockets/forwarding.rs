@@ -16,7 +16,7 @@ async fn games_go_by_their_code_without_the_prefix_and_the_rest_to_an_api_as_it_
     let mut seen = std::collections::BTreeSet::new();
     for code in ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ", "345678", "H8N4TC"] {
         let names = ["game-0", "game-1"];
-        let first = names[ingress_proxy::order(&names, code)[0]];
+        let first = names[protocol::placement::order(&names, code)[0]];
         seen.insert(first);
         for path in ["status", "games", "games"] {
             let answer = get(proxy.address, &format!("/game/{path}?g={code}&x=1")).await;

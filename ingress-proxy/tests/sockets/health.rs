@@ -97,7 +97,7 @@ async fn who_says_no_gets_no_new_requests_until_it_says_yes() {
     let proxy = listen(Proxy::new(games, apis, settings())).await;
     let code = ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ"]
         .into_iter()
-        .find(|code| ingress_proxy::order(&["game-0", "game-1"], code)[0] == 0)
+        .find(|code| protocol::placement::order(&["game-0", "game-1"], code)[0] == 0)
         .unwrap();
     let path = format!("/game/status?g={code}");
     assert!(get(proxy.address, &path).await.contains("game-0 GET"));

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod forwarding;
+mod gateways;
 mod health;
 mod owners;
 mod requests;

@@ -32,7 +32,8 @@ fn code(first: &str, second: &str) -> &'static str {
     let codes = [
         "K7Q2MX", "222222", "ABCDEF", "ZZZZZZ", "345678", "H8N4TC", "WWWWWW", "QRSTVW",
     ];
-    let fits = |code: &&str| ingress_proxy::weight(first, code) > ingress_proxy::weight(second, code);
+    let fits =
+        |code: &&str| protocol::placement::weight(first, code) > protocol::placement::weight(second, code);
     codes.into_iter().find(fits).unwrap()
 }
 

@@ -48,7 +48,7 @@ where
     Running { address, _stop: stop }
 }
 
-/// A server that answers with its name and with what it was asked, and echoes on `/watch`.
+/// A server that answers with its name and with what it was asked, and echoes on `/watch`, with the prefix and without.
 pub(crate) fn telling(name: &'static str) -> Router {
     let tell = move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| async move {
         let mut told = format!("{name} {method} {uri}\n");
@@ -60,6 +60,7 @@ pub(crate) fn telling(name: &'static str) -> Router {
     };
     Router::new()
         .route("/watch", any(move |upgrade| echo(name, upgrade)))
+        .route("/game/watch", any(move |upgrade| echo(name, upgrade)))
         .fallback(tell)
 }
 

@@ -18,7 +18,7 @@ async fn everybody_of_one_game_is_on_one_server_and_frames_of_any_size_pass() {
     let proxy = proxy(&games, &[("api-0", game_0.address)]).await;
     for code in ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ"] {
         let names = ["game-0", "game-1"];
-        let first = names[ingress_proxy::order(&names, code)[0]];
+        let first = names[protocol::placement::order(&names, code)[0]];
         for _ in 0..3 {
             let mut socket = socket(proxy.address, &format!("/game/watch?g={code}"))
                 .await

@@ -110,6 +110,11 @@ fn rest_types(out: &mut String, config: &Config) {
     declare::<rest::GameSummary>(out, config);
     declare::<rest::ReportResponse>(out, config);
     declare::<rest::QuestionReport>(out, config);
+    declare::<rest::DashboardResponse>(out, config);
+    declare::<rest::UsageCount>(out, config);
+    declare::<rest::QuizUsage>(out, config);
+    declare::<rest::HistoryResponse>(out, config);
+    declare::<rest::UsageDay>(out, config);
     declare::<rest::Plan>(out, config);
 }
 

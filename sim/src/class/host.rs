@@ -75,9 +75,7 @@ impl Host {
             Turn::Frame(frame) => self.on_frame(&frame, desk),
             Turn::Stopped(code) => {
                 self.is_done = true;
-                if code == 4404 {
-                    desk.act(Act::Deed(Deed::ToldLost));
-                }
+                desk.act(Act::Deed(Deed::Stopped { code }));
             }
             Turn::Rejoin => self.link.again(None, desk),
             Turn::Plan(CLICK) => self.click(desk),

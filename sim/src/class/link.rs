@@ -40,8 +40,8 @@ pub(crate) enum Deed {
     Joined { player: u32 },
     /// It gave an answer, and keeps it until it is settled.
     Answered { q: u16, choices: Vec<u8> },
-    /// It gave up: the game is lost, as it was told in words.
-    ToldLost,
+    /// It was told that there is nothing more to come, by this close code: the game is over (1000), or it is lost (4404).
+    Stopped { code: u16 },
 }
 
 /// A timer. Setting one of a kind anew makes the one before stale.
@@ -65,6 +65,9 @@ pub(crate) enum What {
 }
 
 const KINDS: usize = 8;
+
+/// Time that a student takes to say "go on here".
+const TAKE_OVER_MS: Millis = 1_500;
 
 /// Where the socket stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,11 +185,16 @@ impl Link {
                 }
                 Turn::Frame(frame)
             }
-            News::Closed(Some(code @ (1000 | 4400 | 4403 | 4404 | 4409))) => {
+            News::Closed(Some(code @ (1000 | 4400 | 4403 | 4404))) => {
                 self.stop(desk);
                 Turn::Stopped(code)
             }
             News::Closed(Some(4401)) => Turn::Rejoin,
+            // The page of before was slow, and came after the one that replaced it. The page asks whether to go on here.
+            News::Closed(Some(4409)) => {
+                self.again(Some(TAKE_OVER_MS), desk);
+                Turn::Nothing
+            }
             News::Closed(code) => {
                 let spare_ms = (code == Some(4429)).then_some(2_000);
                 self.again(self.asked_ms.or(spare_ms), desk);

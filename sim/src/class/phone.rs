@@ -37,6 +37,7 @@ pub(crate) struct Phone {
     name: String,
     names: u32,
     token: Option<String>,
+    player: Option<u32>,
     seq: u64,
     epoch: u64,
     slots: Vec<Slot>,
@@ -54,6 +55,7 @@ impl Phone {
             name: format!("Student {number}"),
             names: 0,
             token: None,
+            player: None,
             seq: 0,
             epoch: 0,
             slots: Vec::new(),
@@ -79,9 +81,7 @@ impl Phone {
             Turn::Frame(frame) => self.on_frame(&frame, desk),
             Turn::Stopped(code) => {
                 self.is_done = true;
-                if code == 4404 {
-                    desk.act(Act::Deed(Deed::ToldLost));
-                }
+                desk.act(Act::Deed(Deed::Stopped { code }));
             }
             Turn::Rejoin => {
                 self.token = None;
@@ -121,6 +121,9 @@ impl Phone {
                 desk.act(Act::Deed(Deed::Joined {
                     player: player.unwrap_or_default(),
                 }));
+                if std::mem::replace(&mut self.player, player) != player {
+                    self.start_over(desk);
+                }
                 self.on_state(&frame["state"], desk);
             }
             "sync" => self.on_state(&frame["state"], desk),
@@ -131,6 +134,18 @@ impl Phone {
             "ack" => self.on_ack(frame),
             "error" => self.on_error(frame, desk),
             _ => {}
+        }
+    }
+
+    /// It is another player now, since its joining was lost: the answer on the screen is given once more, by that player.
+    fn start_over(&mut self, desk: &mut Desk<'_>) {
+        self.slots.retain(|slot| slot.stage != Stage::Refused);
+        for slot in &mut self.slots {
+            slot.stage = Stage::Sending;
+            desk.act(Act::Deed(Deed::Answered {
+                q: slot.q,
+                choices: slot.choices.clone(),
+            }));
         }
     }
 

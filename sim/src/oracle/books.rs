@@ -35,8 +35,12 @@ pub(super) struct Books {
 }
 
 impl Books {
+    /// A client is this player from now on. What it did as another one is decided: that player was lost.
     pub(super) fn is_player(&mut self, client: usize, player: u32) {
-        self.players.insert(client, player);
+        if self.player(client) != Some(player) {
+            self.told(client, u16::MAX);
+            self.players.insert(client, player);
+        }
     }
 
     /// The player that a client is.

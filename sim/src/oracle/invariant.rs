@@ -58,6 +58,8 @@ invariants! {
     ResultOnce = "result-once";
     /// A change waits for the store 100 ms at most.
     NobodyWaits = "nobody-waits";
+    /// A server comes to rest: it does not run without end while no time goes by.
+    ComesToRest = "comes-to-rest";
     /// Every class comes to its end.
     ClassEnds = "class-ends";
 }

@@ -203,6 +203,7 @@ fn player(json: &Value) -> Option<PlayerState> {
     let answers = json["answers"].as_array().map(Vec::as_slice).unwrap_or_default();
     Some(PlayerState {
         name: json["name"].as_str()?.to_owned(),
+        joined_at: count("joined"),
         present: json["away"] != true,
         left: json["left"] == true,
         kicked: json["kicked"] == true,

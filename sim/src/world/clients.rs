@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{World, draw_code};
 use crate::api::QUIZ;
-use crate::class::{Act, Client, ClientId, Deed, Desk, News};
+use crate::class::{Act, Client, ClientId, Desk, News};
 use crate::keys;
 use crate::queue::Event;
 use crate::wire;
@@ -69,7 +69,8 @@ impl World {
                     .line(self.now, format_args!("client {} says {text}", client.0));
                 self.oracle.said(client, &frame, &mut self.coverage);
                 let bytes: Bytes = wire::text(&text);
-                self.send(client, bytes);
+                let answers = frame["q"].as_u64().filter(|_| frame["t"] == "answer");
+                self.send(client, bytes, answers);
             }
             Act::Hangup => self.hang_up(client),
             Act::Wake { at, timer } => self.queue.plan(at, Event::Timer { client, timer }),
@@ -78,12 +79,8 @@ impl World {
                 self.oracle.another_game();
             }
             Act::Deed(deed) => {
-                if deed == Deed::ToldLost {
-                    self.trace.line(
-                        self.now,
-                        format_args!("client {} is told that the game is lost", client.0),
-                    );
-                }
+                self.trace
+                    .line(self.now, format_args!("client {} {deed:?}", client.0));
                 self.oracle.deed(client, deed);
             }
         }

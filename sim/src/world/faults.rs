@@ -16,13 +16,11 @@ impl World {
         match fault {
             Fault::Kill { when, restart_ms } => self.arm(when, restart_ms),
             Fault::Stop { restart_ms } => self.ask_to_stop(restart_ms),
-            Fault::Trouble { weather, lasts_ms } => {
-                self.weather = weather;
-                self.troubles += 1;
-                let trouble = self.troubles;
-                self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
+            Fault::Trouble { weather, lasts_ms } => self.trouble(weather, lasts_ms),
+            Fault::Empty { weather, lasts_ms } => {
+                self.lose_data();
+                self.trouble(weather, lasts_ms);
             }
-            Fault::Empty => self.lose_data(),
             Fault::EmptyAndKill { restart_ms } => {
                 self.lose_data();
                 self.kill(restart_ms);
@@ -34,6 +32,13 @@ impl World {
                 self.queue.plan(self.now + lasts_ms, Event::ApiBack);
             }
         }
+    }
+
+    fn trouble(&mut self, weather: Weather, lasts_ms: Millis) {
+        self.weather = weather;
+        self.troubles += 1;
+        let trouble = self.troubles;
+        self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
     }
 
     fn reload(&mut self, client: ClientId) {
@@ -61,6 +66,11 @@ impl World {
     }
 
     fn arm(&mut self, when: When, restart_ms: Millis) {
+        if when == When::ResultKept {
+            // However long that takes; other kills come and go meanwhile.
+            self.kill_at_result = Some(restart_ms);
+            return;
+        }
         if self.process.is_none() || self.armed.is_some() {
             return;
         }
@@ -77,7 +87,8 @@ impl World {
             | When::AppendKept
             | When::AckSent
             | When::SnapshotSent
-            | When::SnapshotKept => self.armed = Some((when, self.kills, restart_ms)),
+            | When::SnapshotKept
+            | When::ResultKept => self.armed = Some((when, self.kills, restart_ms)),
         }
         if self.armed.is_some() {
             let kill = self.kills;
@@ -108,7 +119,14 @@ impl World {
             }
             When::SnapshotSent | When::SnapshotKept => self.coverage.saw(Seen::KillDuringSnapshot),
             When::ClaimKept => self.coverage.saw(Seen::KillDuringRestore),
-            When::Now | When::AfterTasks(_) | When::AckSent => {}
+            When::Now | When::AfterTasks(_) | When::AckSent | When::ResultKept => {}
+        }
+    }
+
+    /// The API has the result.
+    pub(super) fn result_kept(&mut self) {
+        if let Some(restart_ms) = self.kill_at_result.take() {
+            self.kill(restart_ms);
         }
     }
 
@@ -165,6 +183,7 @@ impl World {
             self.is_listening = false;
             self.restart_ms = Some(restart_ms);
             process.stop();
+            self.oracle.stopping();
         }
     }
 

@@ -73,8 +73,8 @@ impl World {
         self.queue.plan(at, Event::Connects { line: id, bytes });
     }
 
-    /// A client sends bytes.
-    pub(super) fn send(&mut self, client: ClientId, bytes: Bytes) {
+    /// A client sends bytes, which answer this question if they answer one.
+    pub(super) fn send(&mut self, client: ClientId, bytes: Bytes, answers: Option<u64>) {
         let way_ms = self.way_ms();
         let Some(id) = self.line(client) else {
             return;
@@ -82,7 +82,14 @@ impl World {
         if let Some(line) = self.lines.get_mut(&id).filter(|line| !line.is_cut) {
             line.to_server_at = line.to_server_at.max(self.now + way_ms);
             let at = line.to_server_at;
-            self.queue.plan(at, Event::Arrives { line: id, bytes });
+            self.queue.plan(
+                at,
+                Event::Arrives {
+                    line: id,
+                    bytes,
+                    answers,
+                },
+            );
         }
     }
 
@@ -124,7 +131,7 @@ impl World {
             .line(self.now, format_args!("connects {} line {}", line.client.0, id.0));
     }
 
-    pub(super) fn arrives(&mut self, id: LineId, bytes: Bytes) {
+    pub(super) fn arrives(&mut self, id: LineId, bytes: Bytes, answers: Option<u64>) {
         if let Some(line) = self
             .lines
             .get(&id)
@@ -135,6 +142,9 @@ impl World {
                 format_args!("arrives {} {} B", line.client.0, bytes.len()),
             );
             line.inbox.arrive(bytes);
+            if let Some(q) = answers {
+                self.oracle.answer_arrives(self.now, id, q);
+            }
             self.count_down_to_kill();
         }
     }
@@ -163,14 +173,16 @@ impl World {
         let (at, client, is_cut) = (line.to_client_at, line.client, line.is_cut);
         let is_current = self.line_of.get(client.0) == Some(&Some(id));
         for heard in line.decoder.feed(bytes) {
+            if let Heard::Close(_) = heard {
+                self.oracle.line_closes(id);
+            }
             if let Heard::Text(text) = &heard {
                 self.trace
                     .line(self.now, format_args!("says {} {text}", client.0));
                 let Ok(frame) = serde_json::from_str::<Value>(text) else {
                     continue;
                 };
-                self.oracle
-                    .emitted(self.now, id, client, &frame, &mut self.coverage);
+                self.oracle.emitted(id, client, &frame, &mut self.coverage);
                 if frame["t"] == "ack" && frame["saved"] == true {
                     self.kill_if(When::AckSent);
                 }
@@ -225,11 +237,11 @@ impl World {
                     self.news(client, News::Frame(frame));
                 }
             }
-            Heard::Ping => self.send(client, wire::pong()),
+            Heard::Ping => self.send(client, wire::pong(), None),
             Heard::Close(code) => {
                 self.trace
                     .line(self.now, format_args!("closed {} {code:?}", client.0));
-                self.send(client, wire::close());
+                self.send(client, wire::close(), None);
                 self.hang_up(client);
                 self.news(client, News::Closed(code));
             }

@@ -92,6 +92,8 @@ impl World {
                 // Past its caller's patience.
                 _ => (Some(gives_up_at + dice.between(1, 3_000)), false),
             },
+            Weather::Late if dice.chance(60) => (Some(gives_up_at + dice.between(1, 4_000)), false),
+            Weather::Late => (soon, false),
             Weather::Away => {
                 self.coverage.saw(Seen::Unreachable);
                 (None, false)
@@ -162,7 +164,7 @@ impl World {
         } else if let Some(said) = said {
             let way_ms = match self.weather {
                 Weather::Slow => self.weather_dice.between(0, 300),
-                Weather::Calm | Weather::Lossy | Weather::Away | Weather::Full => {
+                Weather::Calm | Weather::Lossy | Weather::Late | Weather::Away | Weather::Full => {
                     self.weather_dice.between(0, 2)
                 }
             };

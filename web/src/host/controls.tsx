@@ -122,7 +122,7 @@ function Farewell({ state }: { state: HostState }) {
     <div class="row">
       {state.over && (
         <>
-          <p>{t.overSaved}</p>
+          <p>{state.behind ? t.behind : t.overSaved}</p>
           <ReportLink state={state} />
         </>
       )}
@@ -145,7 +145,7 @@ function Ask(props: {
     skip: [t.skipAsk, t.skipText, t.skip, { t: "skip", q }],
     end: [t.endAsk, state.phase === "lobby" ? t.endLobbyText : t.endText, t.finish, { t: "end" }],
     start: [t.startEmpty, t.startEmptyText, t.start, { t: "start" }],
-    finish: [t.finishAsk, t.finishText, t.finish, { t: "finish" }],
+    finish: [t.finishAsk, state.behind ? t.behind : t.finishText, t.finish, { t: "finish" }],
   };
   const [title, text, action, command] = asks[what];
   return (

@@ -109,7 +109,8 @@ function troubleOf(): string {
   const shown = get().session?.shown.get();
   if (!shown || shown.end) return "";
   if (shown.status === "lost") return common.reconnecting;
-  return shown.slot?.stage === "sending" && shown.view.state?.phase === "question" ? t.slow : "";
+  if (shown.slot?.stage === "sending" && shown.view.state?.phase === "question") return t.slow;
+  return shown.unsaved ? t.unsaved : "";
 }
 
 function spokenAt(now: number): string {

@@ -27,6 +27,8 @@ export interface Shown {
   slot: Slot | null;
   /** A name was sent and not answered yet. */
   joining: boolean;
+  /** The last thing told is not in the journal yet, and could be taken back. */
+  unsaved: boolean;
   /** The last refusal that concerns joining or renaming. */
   refusal: ErrorCode | null;
   end: End | null;
@@ -66,7 +68,7 @@ export function createSession(
   /** The server said that it could not bring the game back. */
   let lost = false;
 
-  const fresh = { view: emptyPlayer, slot: null, joining: false, refusal: null, end: null };
+  const fresh = { view: emptyPlayer, slot: null, joining: false, unsaved: false, refusal: null, end: null };
   const shown = createStore<Shown>({ ...fresh, status: "idle", slot: keptSlot(code) });
   const { get, set } = shown;
 
@@ -99,6 +101,9 @@ export function createSession(
     const view = reducePlayer(before.view, frame, now());
     if (view !== before.view) set({ view });
     if (view.gap) return false;
+    // A frame without the mark, or an ack that says saved, means: and so is all before it. These two depend on nothing.
+    const saved = (frame as { saved?: boolean }).saved !== false;
+    if (before.unsaved === saved && frame.t !== "pong" && frame.t !== "bye") set({ unsaved: !saved });
     switch (frame.t) {
       case "welcome":
       case "sync":

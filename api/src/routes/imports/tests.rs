@@ -76,7 +76,7 @@ async fn more_uploads_than_may_be_held_are_refused_at_once() {
     let held = Arc::clone(&api.uploads).acquire_many_owned(all).await.unwrap();
     let refused = upload(api.clone(), token.clone()).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.headers()["retry-after"], "2");
+    assert!(refused.headers().contains_key("retry-after"));
     drop(held);
     assert_eq!(upload(api, token).await.status(), StatusCode::CREATED);
 }

@@ -108,9 +108,12 @@ async fn seen_before(
 }
 
 async fn insert_game(db: &mut SqliteConnection, result: &GameResult) -> Result<(), StoreError> {
+    let answers = || result.players.iter().flat_map(|player| &player.answers);
+    let right = answers().filter(|answer| answer.correct).count();
     sqlx::query(
-        "INSERT INTO games (id, teacher_id, quiz_id, code, settings, title, document, questions, players, created_ms, ended_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO games (id, teacher_id, quiz_id, code, settings, title, document, questions, players, answers,
+                            right_answers, created_ms, ended_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(result.game.0)
     .bind(result.teacher.0)
@@ -121,6 +124,8 @@ async fn insert_game(db: &mut SqliteConnection, result: &GameResult) -> Result<(
     .bind(to_json(&result.quiz, "document")?)
     .bind(i64::try_from(result.questions.len()).unwrap_or(i64::MAX))
     .bind(i64::try_from(result.players.len()).unwrap_or(i64::MAX))
+    .bind(i64::try_from(answers().count()).unwrap_or(i64::MAX))
+    .bind(i64::try_from(right).unwrap_or(i64::MAX))
     .bind(int(result.created_ms))
     .bind(int(result.ended_ms))
     .execute(db)

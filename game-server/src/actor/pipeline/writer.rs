@@ -72,6 +72,9 @@ pub(super) struct Writer {
     needs_snapshot: bool,
     /// The log has no such game any longer.
     is_missing: bool,
+    /// The epoch under which the game is written again. The owner's own is the log's, so that clients are never told of one that
+    /// nobody keeps.
+    next_epoch: u32,
     /// Since when a snapshot is wanted.
     wanted_since: Option<Instant>,
     snapshot_at: Instant,
@@ -120,6 +123,7 @@ impl Writer {
             doubted_at: None,
             needs_snapshot: torn,
             is_missing: false,
+            next_epoch: 0,
             wanted_since: torn.then_some(now),
             snapshot_at: now,
             journal_bytes: 0,
@@ -209,9 +213,9 @@ impl Writer {
                 })
             }
             What::Create => {
-                // A store that lost its data may have seen this epoch before.
-                self.at.owner.epoch = self.at.owner.epoch.saturating_add(1);
-                let (owner, facts, state) = (self.at.owner.clone(), self.at.facts.clone(), state());
+                let mut owner = self.at.owner.clone();
+                owner.epoch = self.next_epoch;
+                let (facts, state) = (self.at.facts.clone(), state());
                 Box::pin(async move {
                     let snapshot = encode(state).await?;
                     let birth = Birth {
@@ -296,18 +300,19 @@ impl Writer {
             Ok(Reply::Written(Written::Missing)) => {
                 tracing::error!(game = %self.at.owner.game, "the journal's store lost a game; it is written again");
                 metrics::inc(Counter::GamesRewrittenTotal);
-                self.is_missing = true;
+                self.lost();
                 Settled::Failed
             }
             Ok(Reply::Written(Written::Refused { last })) => self.refused(flight.through, last),
             Ok(Reply::Created(Created::New)) => {
                 self.is_missing = false;
+                self.at.owner.epoch = self.next_epoch;
                 self.kept(&flight, now)
             }
             Ok(Reply::Created(Created::Same(owner) | Created::Taken(owner))) => {
                 if owner.claim == self.at.owner.claim {
                     // Written by an attempt whose answer was lost, and maybe of an older state.
-                    self.is_missing = false;
+                    self.found_again(owner);
                     self.needs_snapshot = true;
                     Settled::Failed
                 } else {
@@ -377,21 +382,42 @@ impl Writer {
         self.is_unsure = false;
         match tail {
             None => {
-                self.is_missing = true;
+                self.lost();
                 Settled::Failed
             }
             Some(tail) if tail.owner.claim != self.at.owner.claim => Settled::Fenced,
-            Some(tail) if tail.last > self.last() => self.refused(self.last(), tail.last),
-            Some(tail) if tail.last > self.saved => {
-                self.is_well();
-                // Whether as journal or inside a snapshot is not known; the next snapshot makes it certain.
-                self.journal_bytes += self.unsaved.bytes().len();
-                self.advance(tail.last);
-                Settled::Saved
+            Some(tail) => {
+                let last = tail.last;
+                self.found_again(tail.owner);
+                self.read_last(last)
             }
-            Some(tail) if tail.last < self.saved => self.refused(self.last(), tail.last),
-            Some(_) => Settled::Failed,
         }
+    }
+
+    fn read_last(&mut self, last: RecordNumber) -> Settled {
+        if last > self.last() || last < self.saved {
+            return self.refused(self.last(), last);
+        }
+        if last == self.saved {
+            return Settled::Failed;
+        }
+        self.is_well();
+        // Whether as journal or inside a snapshot is not known; the next snapshot makes it certain.
+        self.journal_bytes += self.unsaved.bytes().len();
+        self.advance(last);
+        Settled::Saved
+    }
+
+    /// The log has no such game any longer. It is written again under an epoch above all that the log may have had.
+    fn lost(&mut self) {
+        self.is_missing = true;
+        self.next_epoch = self.next_epoch.max(self.at.owner.epoch).saturating_add(1);
+    }
+
+    /// The log has the game, under our claim.
+    fn found_again(&mut self, owner: Owner) {
+        self.is_missing = false;
+        self.at.owner = owner;
     }
 
     fn is_well(&mut self) {

@@ -73,6 +73,25 @@ async fn only_the_named_refusals_are_final() {
             other => panic!("{code}: {other:?}"),
         }
     }
+    let router = Router::new().route(
+        "/internal/plan-check",
+        post(|| async {
+            (
+                StatusCode::TOO_MANY_REQUESTS,
+                [("retry-after", "37")],
+                axum::Json(json!({
+                    "code": "quota-exceeded", "status": 429, "title": "T", "detail": "Wait."
+                })),
+            )
+        }),
+    );
+    match check(&at(&serve(router).await)).await {
+        Err(BackofficeError::TooMany {
+            detail,
+            retry_after_s: 37,
+        }) => assert_eq!(detail, "Wait."),
+        other => panic!("{other:?}"),
+    }
     let gone = check(&api(404, problem(404, "no-such-quiz")).await).await;
     assert!(matches!(gone, Err(BackofficeError::NotFound)), "{gone:?}");
     for (status, code) in [

@@ -1222,6 +1222,103 @@ right: number,
 median_ms?: number | null, };
 
 /**
+ * `GET /quiz-usage/dashboard?days=30`: what a teacher's games came to, counted over whole days of UTC, today the last one.
+ */
+export type DashboardResponse = {
+/**
+ * Days counted.
+ */
+days: number,
+/**
+ * Where the first of them begins, Unix milliseconds.
+ */
+since_ms: number,
+/**
+ * Quizzes in the library now.
+ */
+quizzes: number,
+/**
+ * Games that ended in these days.
+ */
+played: UsageCount,
+/**
+ * The quizzes that were played most, at most ten.
+ */
+most_played: Array<QuizUsage>, };
+
+/**
+ * Games, and what happened in them.
+ */
+export type UsageCount = {
+/**
+ * Games.
+ */
+games: number,
+/**
+ * Players ranked in them; who played twice counts twice.
+ */
+players: number,
+/**
+ * Accepted answers.
+ */
+answers: number,
+/**
+ * Right ones among them.
+ */
+right: number, };
+
+/**
+ * How much one quiz was played.
+ */
+export type QuizUsage = {
+/**
+ * The quiz.
+ */
+quiz: QuizId,
+/**
+ * Its title now; none when it was deleted since.
+ */
+title?: string | null,
+/**
+ * Its games.
+ */
+played: UsageCount,
+/**
+ * End of the last of them, Unix milliseconds.
+ */
+last_ms: number, };
+
+/**
+ * `GET /quiz-usage/history?days=30`: the days on which games ended, newest first.
+ */
+export type HistoryResponse = {
+/**
+ * Days looked at, as in a dashboard.
+ */
+days: number,
+/**
+ * Where the first of them begins, Unix milliseconds.
+ */
+since_ms: number,
+/**
+ * Those with games.
+ */
+items: Array<UsageDay>, };
+
+/**
+ * A day of a history.
+ */
+export type UsageDay = {
+/**
+ * Where it begins in UTC, Unix milliseconds.
+ */
+day_ms: number,
+/**
+ * Its games.
+ */
+played: UsageCount, };
+
+/**
  * A row of `GET /plans`.
  */
 export type Plan = {

@@ -204,3 +204,31 @@ async fn a_snapshot_that_is_due_and_failed_waits_before_it_is_tried_again() {
     assert_eq!(desk.snapshots.len(), 1);
     assert_eq!(desk.writer.next_wake(), None, "nothing is dirty");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_owner_s_epoch_is_the_log_s_whatever_became_of_the_attempts() {
+    let mut desk = Desk::new().await;
+    desk.record(1, 3);
+    desk.log.lose_all();
+    desk.writer.start(Instant::now(), state);
+    let missing = desk.writer.answered().await;
+    desk.writer.settle(missing, Instant::now());
+    // The game is written again, once or several times, and nobody knows.
+    for trouble in [Trouble::Away, Trouble::Unanswered, Trouble::Away] {
+        desk.log.set_trouble(trouble);
+        tokio::time::advance(RETRY_MAX).await;
+        desk.write().await;
+        assert_eq!(
+            desk.writer.epoch(),
+            1,
+            "another one is nobody's, as far as is known"
+        );
+    }
+    desk.log.set_trouble(Trouble::None);
+    while desk.writer.saved() < desk.writer.last() {
+        tokio::time::advance(RETRY_MAX).await;
+        desk.write().await;
+    }
+    let kept = desk.stored().await.unwrap().owner;
+    assert_eq!((desk.writer.epoch(), kept.epoch > 1), (kept.epoch, true));
+}

@@ -1,6 +1,6 @@
 //! The bar on hashing, and vectors that keep placement as it is.
 
-use protocol::ids::GameCode;
+use crate::ids::GameCode;
 
 use super::*;
 

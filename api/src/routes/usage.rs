@@ -1,0 +1,89 @@
+//! What a teacher's games came to: the dashboard and its history.
+
+use axum::extract::State;
+use protocol::rest::{DashboardResponse, HistoryResponse};
+use serde::Deserialize;
+
+use crate::cache::{View, Written};
+use crate::extract::{Params, Teacher};
+use crate::problem::Refusal;
+use crate::service::Api;
+use crate::store::DAY_MS;
+
+/// Days counted when nothing is said.
+const DAYS_DEFAULT: u32 = 30;
+/// Days counted at most: a school year and its holidays.
+const DAYS_MAX: u32 = 366;
+
+/// `?days=30`
+#[derive(Debug, Deserialize)]
+pub(super) struct UsageParams {
+    days: Option<u32>,
+}
+
+impl UsageParams {
+    /// The days, and where the first of them begins.
+    fn window(&self, now_ms: u64) -> Result<(u32, u64), Refusal> {
+        let days = self.days.unwrap_or(DAYS_DEFAULT);
+        if !(1..=DAYS_MAX).contains(&days) {
+            return Err(Refusal::query(&format!("days is a number from 1 to {DAYS_MAX}")));
+        }
+        let today_ms = now_ms / DAY_MS * DAY_MS;
+        Ok((days, today_ms.saturating_sub(u64::from(days - 1) * DAY_MS)))
+    }
+}
+
+/// `GET /quiz-usage/dashboard`.
+pub(super) async fn dashboard(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Params(params): Params<UsageParams>,
+) -> Result<Written, Refusal> {
+    let (days, since_ms) = params.window(api.clock.now_ms())?;
+    let read = async {
+        let usage = api.store.usage(teacher, since_ms).await?;
+        Ok(DashboardResponse {
+            days,
+            since_ms,
+            quizzes: usage.quizzes,
+            played: usage.played,
+            most_played: usage.most_played,
+        })
+    };
+    api.remembered(teacher, View::Dashboard { days, since_ms }, read)
+        .await
+}
+
+/// `GET /quiz-usage/history`.
+pub(super) async fn history(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Params(params): Params<UsageParams>,
+) -> Result<Written, Refusal> {
+    let (days, since_ms) = params.window(api.clock.now_ms())?;
+    let read = async {
+        let items = api.store.usage_by_day(teacher, since_ms).await?;
+        Ok(HistoryResponse {
+            days,
+            since_ms,
+            items,
+        })
+    };
+    api.remembered(teacher, View::History { days, since_ms }, read)
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_whole_and_today_is_the_last() {
+        let window = |days| UsageParams { days }.window(100 * DAY_MS + 5).ok();
+        assert_eq!(window(None), Some((30, 71 * DAY_MS)));
+        assert_eq!(window(Some(1)), Some((1, 100 * DAY_MS)));
+        assert_eq!(window(Some(366)), Some((366, 0)), "nothing was before 1970");
+        assert_eq!(window(Some(0)), None);
+        assert_eq!(window(Some(367)), None);
+    }
+}

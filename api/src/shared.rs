@@ -1,0 +1,65 @@
+//! What all API processes must agree on about a teacher: whether something changed, and how much was asked for.
+//!
+//! The trait owns the promises. [`LocalShared`] keeps them for one process alone; [`RedisShared`] for any number of them.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use protocol::ids::TeacherId;
+
+mod local;
+mod redis;
+
+pub use local::LocalShared;
+pub use redis::{RedisShared, SharedRedis, SharedRedisError};
+
+/// What is counted for one teacher, each by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Counted {
+    /// Calls of the HTTP API.
+    Requests,
+    /// Games started.
+    Games,
+}
+
+impl Counted {
+    /// Name in the headers of an answer and in keys.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Games => "games",
+        }
+    }
+}
+
+/// So many in a window of so long; the window opens with the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quota {
+    /// How many, at least one.
+    pub max: u32,
+    /// How long.
+    pub window: Duration,
+}
+
+/// What a count came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is within the quota.
+    Within,
+    /// It is not; the window ends after this time, never zero.
+    Spent(Duration),
+}
+
+/// What all processes agree on.
+#[async_trait]
+pub trait Shared: Send + Sync + 'static {
+    /// A number that is another one after every [`Shared::changed`] of this teacher's, in whichever process. What was read from
+    /// the database after asking for it is true as long as it stays. None when that cannot be known: then nothing may be
+    /// answered from memory.
+    async fn version(&self, teacher: TeacherId) -> Option<u64>;
+    /// Says, once it is stored, that something of this teacher's was changed.
+    async fn changed(&self, teacher: TeacherId);
+    /// Counts one more. When the count cannot be kept, it is within.
+    async fn count(&self, teacher: TeacherId, counted: Counted, quota: Quota) -> Verdict;
+}

@@ -1,0 +1,168 @@
+//! Past its capacity the API refuses fast and says when to come back; past their own limit a teacher is told so.
+
+use std::collections::BTreeSet;
+
+use api::{Config, PlanCheckError};
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use futures_util::future::join_all;
+use futures_util::stream;
+
+use crate::support::{Reply, Site, document};
+
+fn retry_after_s(reply: &Reply) -> u64 {
+    reply.headers["retry-after"].to_str().unwrap().parse().unwrap()
+}
+
+async fn site(permits: u32) -> Site {
+    Site::with(Config {
+        permits,
+        ..Config::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn more_calls_than_permits_and_places_are_refused_with_a_time_to_come_back() {
+    let site = site(2).await;
+    let anna = site.teacher("anna").await;
+    // Different pages, so that none is answered from memory; each starts before the first has ended.
+    let paths: Vec<_> = (1..=30).map(|limit| format!("/quizzes?limit={limit}")).collect();
+    let calls = paths
+        .iter()
+        .map(|path| site.call("GET", path).bearer(&anna).send());
+    let replies = join_all(calls).await;
+    let (served, refused): (Vec<_>, Vec<_>) =
+        replies.iter().partition(|reply| reply.status == StatusCode::OK);
+    assert!((4..=8).contains(&served.len()), "{} were served", served.len());
+    let mut told = BTreeSet::new();
+    for reply in refused {
+        reply.refused(503, "temporary-reduced-capacity");
+        told.insert(retry_after_s(reply));
+    }
+    assert_eq!(told, BTreeSet::from([1, 2, 3]));
+    for path in &paths {
+        let again = site.call("GET", path).bearer(&anna).send().await;
+        assert_eq!(again.status, StatusCode::OK, "what is over leaves nothing behind");
+    }
+}
+
+#[tokio::test]
+async fn urgent_calls_are_served_while_reads_are_refused() {
+    let site = site(1).await;
+    let anna = site.teacher("anna").await;
+    let reads: Vec<_> = (1..=20).map(|limit| format!("/quizzes?limit={limit}")).collect();
+    let reads = join_all(
+        reads
+            .iter()
+            .map(|path| site.call("GET", path).bearer(&anna).send()),
+    );
+    let checks = join_all((0..15).map(|_| site.api.plan_check(anna.id, None)));
+    let (reads, checks) = tokio::join!(reads, checks);
+    assert!(
+        reads
+            .iter()
+            .any(|reply| reply.status == StatusCode::SERVICE_UNAVAILABLE)
+    );
+    for check in checks {
+        check.unwrap();
+    }
+}
+
+/// A school of fifty behind one address: nobody is refused, as no limit looks at addresses after the sign-in.
+#[tokio::test]
+async fn fifty_teachers_start_at_once() {
+    let site = Site::new().await;
+    let teachers = join_all((0..5).map(async |n| site.teacher(&format!("t{n}")).await.id)).await;
+    let starts = join_all((0..50).map(|n| site.api.plan_check(teachers[n % 5], None)));
+    for start in starts.await {
+        start.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_keeps_nobody_out() {
+    let site = site(1).await;
+    let anna = site.teacher("anna").await;
+    for _ in 0..3 {
+        let stalled = site
+            .call("POST", "/quizzes")
+            .bearer(&anna)
+            .header("content-type", "application/json")
+            .body(Body::from_stream(stream::pending::<std::io::Result<Bytes>>()));
+        tokio::spawn(stalled.send());
+    }
+    // The first has the permit for a moment, the second waits for it; by then all three are reading.
+    loop {
+        let reply = site.call("GET", "/quizzes").bearer(&anna).send().await;
+        if reply.status == StatusCode::OK {
+            break;
+        }
+        reply.refused(503, "temporary-reduced-capacity");
+    }
+    let made = site
+        .call("POST", "/quizzes")
+        .bearer(&anna)
+        .json(&document("Here", 1))
+        .send()
+        .await;
+    assert_eq!(made.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_teacher_who_asks_too_often_is_told_when_to_come_back() {
+    let site = Site::with(Config {
+        teacher_requests_max: 3,
+        ..Config::default()
+    })
+    .await;
+    let (anna, ben) = (site.teacher("anna").await, site.teacher("ben").await);
+    for _ in 0..3 {
+        assert_eq!(
+            site.call("GET", "/users/me").bearer(&anna).send().await.status,
+            StatusCode::OK
+        );
+    }
+    let refused = site.call("GET", "/quizzes").bearer(&anna).send().await;
+    let detail = refused.refused(429, "quota-exceeded");
+    let left_s = retry_after_s(&refused);
+    assert!(
+        (1..=60).contains(&left_s) && detail.contains(&format!("in {left_s} s")),
+        "{detail}"
+    );
+    assert_eq!(refused.headers["ratelimit-policy"], "\"requests\";q=3;w=60");
+    assert_eq!(
+        refused.headers["ratelimit"],
+        format!("\"requests\";r=0;t={left_s}").as_str()
+    );
+    assert_eq!(
+        site.call("GET", "/quizzes").bearer(&ben).send().await.status,
+        StatusCode::OK
+    );
+    // What needs no sign-in is nobody's.
+    assert_eq!(site.call("GET", "/plans").send().await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn thirty_games_in_a_minute_are_twenty_and_ten_refusals() {
+    let site = Site::new().await;
+    let (anna, ben) = (site.teacher("anna").await, site.teacher("ben").await);
+    let mut refused = 0;
+    for started in 0..30 {
+        match site.api.plan_check(anna.id, None).await {
+            Ok(_) => assert!(started < 20),
+            Err(PlanCheckError::TooMany { max, retry_after_s }) => {
+                assert!(max == 20 && (1..=60).contains(&retry_after_s), "{retry_after_s}");
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(refused, 10);
+    site.api.plan_check(ben.id, None).await.unwrap();
+    // Reading is another count.
+    assert_eq!(
+        site.call("GET", "/quizzes").bearer(&anna).send().await.status,
+        StatusCode::OK
+    );
+}

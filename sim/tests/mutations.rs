@@ -1,0 +1,53 @@
+//! Each fault that is put in on purpose is noticed within the seeds of `./test`, and by the invariant that is meant to. That the
+//! same seeds hold without it is `seeds.rs`.
+
+use sim::{Invariant, Mutation, Outcome, Play, SEEDS_IN_TEST, replay_command};
+
+fn broken(outcome: &Outcome) -> Option<Invariant> {
+    outcome.violation.as_ref().map(|violation| violation.invariant)
+}
+
+/// The first seed whose run breaks `by`. A mutated run may break another one first: a wrong game has many faces.
+fn is_noticed(mutation: Mutation, by: Invariant) {
+    let outcome = (0..SEEDS_IN_TEST)
+        .map(|seed| {
+            sim::play(Play {
+                seed,
+                mutation: Some(mutation),
+                ..Play::default()
+            })
+        })
+        .find(|outcome| broken(outcome) == Some(by))
+        .unwrap_or_else(|| panic!("{} is not noticed by {by}", mutation.name()));
+    // Whoever reads it can play it again.
+    let said = outcome.to_string();
+    for part in [
+        by.name(),
+        &replay_command(outcome.play),
+        &format!("seed {}", outcome.play.seed),
+    ] {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+    let again = sim::play(outcome.play);
+    assert_eq!((again.hash, again.lines), (outcome.hash, outcome.lines));
+}
+
+#[test]
+fn an_ack_before_its_append_is_noticed() {
+    is_noticed(Mutation::AckBeforeAppend, Invariant::AckAfterAppend);
+}
+
+#[test]
+fn a_store_that_checks_no_numbers_is_noticed() {
+    is_noticed(Mutation::NoNumberCheck, Invariant::JournalInOrder);
+}
+
+#[test]
+fn an_older_snapshot_that_wins_is_noticed() {
+    is_noticed(Mutation::OlderSnapshotWins, Invariant::SnapshotsMonotone);
+}
+
+#[test]
+fn a_replay_that_skips_nothing_is_noticed() {
+    is_noticed(Mutation::ReplayWithoutSkipping, Invariant::GameComesBack);
+}
