@@ -94,7 +94,7 @@ impl Player {
         }
     }
 
-    fn sent_mut<'w>(&self, row: u32, world: &'w mut World) -> Option<&'w mut Sent> {
+    pub(super) fn sent_mut<'w>(&self, row: u32, world: &'w mut World) -> Option<&'w mut Sent> {
         world.tally.ledger.row_mut(row, self.class, self.id)
     }
 

@@ -183,7 +183,8 @@ impl Player {
     /// Its answers are gone with it, and it was told so.
     pub(super) fn join_anew(&mut self, world: &mut World, effects: &mut Effects) {
         for row in std::mem::take(&mut self.pending) {
-            if let Some(sent) = world.tally.ledger.row_mut(row, self.class, self.id) {
+            if let Some(sent) = self.sent_mut(row, world) {
+                sent.refusals = sent.refusals.saturating_add(1);
                 sent.fate = Fate::Refused {
                     code: "bad_token".into(),
                 };
