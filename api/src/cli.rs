@@ -44,6 +44,18 @@ pub(crate) struct Serve {
     pub(crate) admin_listen: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
+    /// Read replica of a PostgreSQL database, which answers the dashboard as far as it is up to date.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REPLICA",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "replica_file"
+    )]
+    pub(crate) replica: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REPLICA_FILE", value_name = "FILE")]
+    pub(crate) replica_file: Option<PathBuf>,
     /// Connections to PostgreSQL at most.
     #[arg(
         long,
@@ -53,6 +65,18 @@ pub(crate) struct Serve {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX))
     )]
     pub(crate) database_connections: u32,
+    /// Redis by which API processes of one database agree, for example `redis://cache:6379`; needed when there are several.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_REDIS",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "redis_file"
+    )]
+    pub(crate) redis: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(long, env = "HOMEROOM_API_REDIS_FILE", value_name = "FILE")]
+    pub(crate) redis_file: Option<PathBuf>,
     /// Calls of one teacher in a minute.
     #[arg(
         long,

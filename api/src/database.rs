@@ -41,12 +41,20 @@ pub(crate) enum DatabaseError {
     },
     /// Arguments and environment are seen by others.
     #[error(
-        "--database holds a password, which others can see: put the URL into a file, and name it by --database-file"
+        "{flag} holds a password, which others can see: put the URL into a file, and name it by {flag}-file"
     )]
-    Password,
+    Password {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// Only PostgreSQL has them.
+    #[error("--replica is for PostgreSQL: both addresses must begin with postgres://")]
+    Replica,
     /// The file cannot be read.
-    #[error("--database-file {path} cannot be read: {why}")]
+    #[error("{flag} {path} cannot be read: {why}")]
     Unreadable {
+        /// The flag.
+        flag: &'static str,
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -60,22 +68,51 @@ impl DatabaseArgs {
     /// # Errors
     /// When it cannot be read, or is none.
     pub(crate) fn read(&self) -> Result<Database, DatabaseError> {
-        let Some(file) = &self.database_file else {
-            let flag = "--database";
-            let database = parse(flag, self.database.as_deref().unwrap_or_default())?;
-            return match &database {
-                Database::Postgres(config) if config.has_password() => Err(DatabaseError::Password),
-                Database::Postgres(_) | Database::Sqlite(_) => Ok(database),
-            };
-        };
-        let text = files::read(file, FILE_BYTES_MAX).map_err(|why| DatabaseError::Unreadable {
-            path: file.clone(),
-            why,
-        })?;
-        let flag = "--database-file";
-        let url = std::str::from_utf8(&text).map_err(|_| DatabaseError::Unknown { flag })?;
-        parse(flag, url.trim())
+        let flags = ("--database", "--database-file");
+        read(flags, self.database.as_deref(), self.database_file.as_deref())
     }
+}
+
+/// With its read replica, if one is named.
+///
+/// # Errors
+/// When that cannot be read, or one of the two is no PostgreSQL.
+pub(crate) fn with_replica(
+    database: Database,
+    url: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Database, DatabaseError> {
+    if url.is_none() && file.is_none() {
+        return Ok(database);
+    }
+    let replica = read(("--replica", "--replica-file"), url, file)?;
+    match (database, replica) {
+        (Database::Postgres(primary), Database::Postgres(replica)) => {
+            Ok(Database::Postgres(Box::new(primary.with_replica(*replica))))
+        }
+        (Database::Sqlite(_), _) | (_, Database::Sqlite(_)) => Err(DatabaseError::Replica),
+    }
+}
+
+fn read(
+    (flag, file_flag): (&'static str, &'static str),
+    url: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Database, DatabaseError> {
+    let Some(file) = file else {
+        let database = parse(flag, url.unwrap_or_default())?;
+        return match &database {
+            Database::Postgres(config) if config.has_password() => Err(DatabaseError::Password { flag }),
+            Database::Postgres(_) | Database::Sqlite(_) => Ok(database),
+        };
+    };
+    let text = files::read(file, FILE_BYTES_MAX).map_err(|why| DatabaseError::Unreadable {
+        flag: file_flag,
+        path: file.to_owned(),
+        why,
+    })?;
+    let url = std::str::from_utf8(&text).map_err(|_| DatabaseError::Unknown { flag: file_flag })?;
+    parse(file_flag, url.trim())
 }
 
 fn parse(flag: &'static str, url: &str) -> Result<Database, DatabaseError> {
@@ -154,6 +191,25 @@ mod tests {
         args.read()
     }
 
+    #[test]
+    fn a_replica_is_a_second_postgres() {
+        let with = |url, replica| with_replica(read(url).unwrap(), replica, None);
+        let postgres = "postgres://u@h/d";
+        assert!(matches!(
+            with(postgres, Some(postgres)),
+            Ok(Database::Postgres(_))
+        ));
+        assert!(matches!(with("sqlite:a", None), Ok(Database::Sqlite(_))));
+        for (url, replica) in [("sqlite:a", postgres), (postgres, "sqlite:a")] {
+            assert!(matches!(with(url, Some(replica)), Err(DatabaseError::Replica)));
+        }
+        let secret = with(postgres, Some("postgres://u:p@h/d"));
+        assert!(matches!(
+            secret,
+            Err(DatabaseError::Password { flag: "--replica" })
+        ));
+    }
+
     fn read_file(content: &str) -> Result<Database, DatabaseError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
@@ -194,7 +250,7 @@ mod tests {
     #[test]
     fn a_password_comes_from_a_file_only() {
         let url = "postgres://anna:hunter2@db/quiz";
-        assert!(matches!(read(url), Err(DatabaseError::Password)));
+        assert!(matches!(read(url), Err(DatabaseError::Password { .. })));
         assert!(matches!(
             read_file(&format!("{url}\n")),
             Ok(Database::Postgres(_))

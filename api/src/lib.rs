@@ -33,6 +33,6 @@ pub use config::Config;
 pub use keys::{Keys, KeysError};
 pub use service::{Api, Grant, PlanCheckError, SaveError};
 pub use session::Session;
-pub use shared::{Counted, LocalShared, Quota, Shared, Verdict};
+pub use shared::{Counted, LocalShared, Quota, RedisShared, Shared, SharedRedis, SharedRedisError, Verdict};
 pub use store::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store, StoreError};
 pub use web::web_router;

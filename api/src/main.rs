@@ -4,6 +4,7 @@
 mod cli;
 mod database;
 mod process;
+mod sharing;
 mod watch;
 
 use anyhow::Context;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::config::PERMITS_DEFAULT;
-use api::{Api, Keys, LocalShared};
+use api::{Api, Keys, SharedRedis};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -16,8 +16,8 @@ use runtime::{descriptors, files, telemetry};
 use tokio::net::TcpListener;
 
 use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve};
-use crate::database::Database;
-use crate::watch;
+use crate::database::{Database, with_replica};
+use crate::{sharing, watch};
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
@@ -32,6 +32,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 pub(crate) struct Prepared {
     config: Serve,
     database: Database,
+    redis: Option<SharedRedis>,
     keys: Keys,
     secrets: Vec<Secret>,
 }
@@ -39,6 +40,14 @@ pub(crate) struct Prepared {
 /// Checks everything that can be wrong before anything binds; a refusal is one line and exit code 64.
 pub(crate) fn prepare(config: Serve) -> Prepared {
     let database = start(&config.log, &config.database);
+    let database = with_replica(
+        database,
+        config.replica.as_deref(),
+        config.replica_file.as_deref(),
+    )
+    .unwrap_or_else(|error| refuse(error));
+    let redis = sharing::read(config.redis.as_deref(), config.redis_file.as_deref())
+        .unwrap_or_else(|error| refuse(error));
     let secrets = config
         .service_token_files
         .iter()
@@ -60,6 +69,7 @@ pub(crate) fn prepare(config: Serve) -> Prepared {
     Prepared {
         config,
         database,
+        redis,
         keys,
         secrets,
     }
@@ -92,30 +102,20 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let Prepared {
         config,
         database,
+        redis,
         keys,
         secrets,
     } = prepared;
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
     let health = runtime::admin::start(config.admin_listen)?;
-    let (shared, permits) = match &database {
-        Database::Sqlite(_) => (LocalShared::alone(), PERMITS_DEFAULT),
-        Database::Postgres(_) => (LocalShared::one_of_several(), config.database_connections),
+    let shared = sharing::open(&database, redis.as_ref());
+    let permits = match &database {
+        Database::Sqlite(_) => PERMITS_DEFAULT,
+        Database::Postgres(_) => config.database_connections,
     };
     let store = database.open(config.database_connections).await?;
-    let https = config
-        .public_url
-        .as_ref()
-        .is_some_and(|url| url.starts_with("https://"));
-    let api_config = api::Config {
-        public_url_is_https: https,
-        mount_prefix: STORE.to_owned(),
-        origins: config.public_url.iter().cloned().collect(),
-        permits,
-        teacher_requests_max: config.teacher_requests_max,
-        teacher_games_max: config.teacher_games_max,
-    };
-    let api = Api::open(api_config, Arc::clone(&store), keys).sharing(Arc::new(shared));
+    let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen).await?;
@@ -157,6 +157,21 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     store.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn api_config(config: &Serve, permits: u32) -> api::Config {
+    let https = config
+        .public_url
+        .as_ref()
+        .is_some_and(|url| url.starts_with("https://"));
+    api::Config {
+        public_url_is_https: https,
+        mount_prefix: STORE.to_owned(),
+        origins: config.public_url.iter().cloned().collect(),
+        permits,
+        teacher_requests_max: config.teacher_requests_max,
+        teacher_games_max: config.teacher_games_max,
+    }
 }
 
 async fn bind(flag: impl Display, address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {

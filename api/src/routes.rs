@@ -48,6 +48,7 @@ pub(crate) fn router(api: Api) -> Router {
             "/quizzes/{id}",
             edit(get(quizzes::read).put(quizzes::update).delete(quizzes::delete)),
         )
+        .route("/quizzes/{id}/duplicate", edit(post(quizzes::duplicate)))
         .route("/quizzes/{id}/signed", entry(get(quizzes::signed)))
         .route("/games", read(get(games::list)))
         .route("/games/{id}", edit(delete(games::delete)))

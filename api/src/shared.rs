@@ -8,8 +8,10 @@ use async_trait::async_trait;
 use protocol::ids::TeacherId;
 
 mod local;
+mod redis;
 
 pub use local::LocalShared;
+pub use redis::{RedisShared, SharedRedis, SharedRedisError};
 
 /// What is counted for one teacher, each by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -79,7 +79,7 @@ fn bad_configuration_is_refused_in_one_line() {
     // Held here: a refusal must come before the bind, or its message would be about the port.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    let cases: [((&str, &str), &str); 19] = [
+    let cases: [((&str, &str), &str); 23] = [
         (("--listen", "somewhere"), "--listen"),
         (("--internal-listen", "somewhere"), "--internal-listen"),
         (("--database", ""), "--database"),
@@ -94,6 +94,10 @@ fn bad_configuration_is_refused_in_one_line() {
         (("--database-file", "missing"), "missing"),
         (("--database-file", "no.json"), "--database-file"),
         (("--database-connections", "0"), "--database-connections"),
+        (("--redis", "redis://:short-secret@cache"), "--redis-file"),
+        (("--redis", "http://cache"), "--redis"),
+        (("--redis-file", "missing"), "missing"),
+        (("--teacher-games-max", "0"), "--teacher-games-max"),
         (("--database", "mysql://anna:short-secret@db/x"), "sqlite:"),
         (("--keys-file", ""), "--keys-file"),
         (("--keys-file", "no.json"), "no.json"),

@@ -91,6 +91,8 @@ table!(
         ApiShedEditTotal = "homeroom_api_shed_total" { "class" = "edit" } "Calls refused because the API was at its capacity, by class.";
         ApiShedReadTotal = "homeroom_api_shed_total" { "class" = "read" } "Calls refused because the API was at its capacity, by class.";
         ApiQuotaSpentTotal = "homeroom_api_quota_spent_total" "Calls refused because their teacher had made as many as one may.";
+        ApiCopyUsedTotal = "homeroom_api_replica_reads_total" { "outcome" = "used" } "Counts that were due to the read replica, by whether it was up to date.";
+        ApiCopyPassedTotal = "homeroom_api_replica_reads_total" { "outcome" = "passed" } "Counts that were due to the read replica, by whether it was up to date.";
         ApiReadsRememberedTotal = "homeroom_api_reads_remembered_total" "Reads answered from memory, because nothing of that teacher's had changed.";
         LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
         RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
@@ -136,6 +138,7 @@ table!(
         ProxyApis = "homeroom_proxy_apis" "APIs that the proxy knows.";
         ProxyApisReady = "homeroom_proxy_apis_ready" "APIs that are ready.";
         ProxyMembershipDigest = "homeroom_proxy_membership_digest" "A number that proxies share when they know the same game servers.";
+        ApiRedisAnswers = "homeroom_api_redis_answers" "Whether the Redis that API processes share answers: 1, else 0; 0 without one.";
         ApiDatabaseAnswers = "homeroom_api_database_answers" "Whether the API's database answers: 1, else 0.";
         GameResultsPending = "homeroom_game_results_pending" "Results that the API does not have yet.";
     }

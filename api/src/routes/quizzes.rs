@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::{ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use protocol::ids::{QuizId, TeacherId};
-use protocol::quiz::QuizDocument;
+use protocol::quiz::{QuizDocument, TITLE_CHARS_MAX};
 use protocol::rest::{Page, QuizResponse, SignedQuizResponse};
 
 use crate::body;
@@ -19,7 +19,11 @@ use crate::service::Api;
 use crate::store::{Inserted, QuizChange};
 use crate::{plan, random, token};
 
+/// What a copy's title ends with.
+const COPY_SUFFIX: &str = " (copy)";
+
 type Document = body::Json<QuizDocument, QUIZ_BODY_BYTES_MAX>;
+type Created = (StatusCode, [(HeaderName, String); 2], Json<QuizResponse>);
 type Tagged<T> = ([(HeaderName, String); 1], Json<T>);
 
 /// `GET /quizzes`.
@@ -44,15 +48,35 @@ pub(super) async fn create(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     body::Json(quiz): Document,
-) -> Result<(StatusCode, [(HeaderName, String); 2], Json<QuizResponse>), Refusal> {
+) -> Result<Created, Refusal> {
     quiz.validate()?;
-    let stored = insert(&api, teacher, quiz).await?;
+    Ok(created(&api, insert(&api, teacher, quiz).await?))
+}
+
+/// `POST /quizzes/{id}/duplicate`: a copy of the teacher's own, with a title that says so.
+pub(super) async fn duplicate(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<QuizId>,
+) -> Result<Created, Refusal> {
+    let mut quiz = api
+        .store
+        .quiz(teacher, id)
+        .await?
+        .ok_or(Refusal::NoSuchQuiz)?
+        .quiz;
+    let kept = TITLE_CHARS_MAX.saturating_sub(COPY_SUFFIX.chars().count());
+    quiz.title = quiz.title.chars().take(kept).chain(COPY_SUFFIX.chars()).collect();
+    Ok(created(&api, insert(&api, teacher, quiz).await?))
+}
+
+fn created(api: &Api, stored: QuizResponse) -> Created {
     let location = format!("{}/quizzes/{}", api.config.mount_prefix, stored.id);
-    Ok((
+    (
         StatusCode::CREATED,
         [(LOCATION, location), (ETAG, etag(stored.version))],
         Json(stored),
-    ))
+    )
 }
 
 /// `GET /quizzes/{id}`.

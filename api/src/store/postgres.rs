@@ -41,10 +41,15 @@ const IDLE_MAX: Duration = Duration::from_secs(120);
 /// How long a connection lives at most: servers behind one name change.
 const LIFETIME_MAX: Duration = Duration::from_secs(30 * 60);
 
+/// A transaction whose statements all see the same moment.
+const ONE_MOMENT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// The store in one PostgreSQL database.
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
     primary: PgPool,
+    /// A copy that may lag, for counts.
+    replica: Option<PgPool>,
     /// One connection that no call uses, so that a full pool does not look like an absent server.
     watch: PgPool,
 }
@@ -78,7 +83,17 @@ impl PostgresStore {
         let watch = pool_options(WATCH_MAX)
             .max_connections(1)
             .connect_lazy_with(config.connect());
-        Ok(Self { primary, watch })
+        // Not asked yet: an absent copy is no reason not to start.
+        let replica = config.replica().map(|replica| {
+            pool_options(ACQUIRE_MAX)
+                .max_connections(config.connections())
+                .connect_lazy_with(replica.connect())
+        });
+        Ok(Self {
+            primary,
+            replica,
+            watch,
+        })
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
@@ -120,6 +135,9 @@ impl StoreUpkeep for PostgresStore {
 
     async fn close(&self) {
         tokio::join!(self.primary.close(), self.watch.close());
+        if let Some(replica) = &self.replica {
+            replica.close().await;
+        }
     }
 }
 

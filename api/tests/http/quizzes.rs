@@ -355,3 +355,44 @@ async fn an_id_that_is_none_is_told_apart_from_a_missing_one() {
         .await
         .refused(400, "bad-id");
 }
+
+#[tokio::test]
+async fn a_duplicate_is_a_quiz_of_its_own() {
+    let site = Site::new().await;
+    let (anna, ben) = (site.teacher("anna").await, site.teacher("ben").await);
+    let long = "ä".repeat(protocol::quiz::TITLE_CHARS_MAX);
+    for (title, copied) in [
+        ("Atoms".to_owned(), "Atoms (copy)".to_owned()),
+        (
+            long.clone(),
+            format!("{} (copy)", &long[..long.len() - 2 * " (copy)".len()]),
+        ),
+    ] {
+        let made = site
+            .call("POST", "/quizzes")
+            .bearer(&anna)
+            .json(&document(&title, 2))
+            .send();
+        let original: QuizResponse = made.await.read();
+        let path = format!("/quizzes/{}/duplicate", original.id);
+        let reply = site.call("POST", &path).bearer(&anna).send().await;
+        assert_eq!(reply.status.as_u16(), 201, "{}", reply.text());
+        let copy: QuizResponse = reply.read();
+        assert_eq!(
+            reply.headers["location"],
+            format!("/store/quizzes/{}", copy.id).as_str()
+        );
+        assert!(copy.id != original.id && copy.version == 1);
+        assert_eq!(
+            (&copy.quiz.title, &copy.quiz.questions),
+            (&copied, &original.quiz.questions)
+        );
+        site.call("POST", &path)
+            .bearer(&ben)
+            .send()
+            .await
+            .refused(404, "no-such-quiz");
+    }
+    let page: Page<QuizSummary> = site.call("GET", "/quizzes").bearer(&anna).send().await.read();
+    assert_eq!(page.items.len(), 4);
+}

@@ -60,6 +60,40 @@ impl PostgresServer {
         server
     }
 
+    /// A copy of it that follows.
+    pub(crate) fn replica(&self) -> Self {
+        let folder = TempDir::new().unwrap();
+        own(folder.path());
+        let mut copy = Self {
+            programs: self.programs.clone(),
+            folder,
+            extra: Vec::new(),
+            child: None,
+            databases: AtomicU32::new(0),
+        };
+        let copied = copy
+            .program("pg_basebackup")
+            .args([
+                "--no-sync",
+                "--checkpoint=fast",
+                "--write-recovery-conf",
+                "--username=homeroom",
+            ])
+            .arg("--pgdata")
+            .arg(copy.data())
+            .arg("--host")
+            .arg(self.folder.path())
+            .output()
+            .unwrap();
+        assert!(
+            copied.status.success(),
+            "{}",
+            String::from_utf8_lossy(&copied.stderr)
+        );
+        copy.restart();
+        copy
+    }
+
     /// Starts it again after [`PostgresServer::kill`].
     pub(crate) fn restart(&mut self) {
         assert!(self.child.is_none(), "it still runs");
@@ -84,7 +118,7 @@ impl PostgresServer {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let (mut said, mut line) = (String::new(), String::new());
-        while !line.contains("ready to accept connections") {
+        while !line.contains("ready to accept") {
             line.clear();
             assert!(
                 log.read_line(&mut line).unwrap() > 0,

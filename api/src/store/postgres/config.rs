@@ -23,6 +23,7 @@ pub struct PostgresConfig {
     options: PgConnectOptions,
     has_password: bool,
     connections: u32,
+    replica: Option<Box<PostgresConfig>>,
 }
 
 /// Why a URL names no PostgreSQL database that can be used. Never repeats it.
@@ -56,6 +57,7 @@ impl PostgresConfig {
                 ("idle_in_transaction_session_timeout", TRANSACTION_IDLE_MAX_MS),
             ]),
             connections: CONNECTIONS_DEFAULT,
+            replica: None,
         })
     }
 
@@ -70,6 +72,17 @@ impl PostgresConfig {
     #[must_use]
     pub fn connections(&self) -> u32 {
         self.connections
+    }
+
+    /// With a copy of it, a streaming replica, that answers the dashboard's counts as far as it is up to date.
+    #[must_use]
+    pub fn with_replica(mut self, replica: PostgresConfig) -> Self {
+        self.replica = Some(Box::new(replica));
+        self
+    }
+
+    pub(super) fn replica(&self) -> Option<&PostgresConfig> {
+        self.replica.as_deref()
     }
 
     /// Whether the URL holds a password.

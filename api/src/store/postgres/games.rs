@@ -7,14 +7,14 @@ use protocol::result::GameResult;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use super::{CALL_MAX, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8, within};
+use super::{
+    CALL_MAX, ONE_MOMENT, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8,
+    within,
+};
 use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
 
 mod read;
 mod write;
-
-/// A transaction whose statements all see the same moment.
-const ONE_MOMENT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 #[async_trait]
 impl GameStore for PostgresStore {

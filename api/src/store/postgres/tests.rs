@@ -149,6 +149,44 @@ async fn a_frozen_server_hangs_nobody() {
     assert_eq!(store.account(account(1).id).await.unwrap(), Some(account(1)));
 }
 
+#[tokio::test]
+async fn a_replica_answers_only_what_it_has() {
+    let server = PostgresServer::start();
+    fresh(&server).await.close().await;
+    let mut copy = server.replica();
+    let config = PostgresConfig::parse(&server.url("d0")).unwrap();
+    let config = config.with_replica(PostgresConfig::parse(&copy.url("d0")).unwrap());
+    let store = PostgresStore::open(&config).await.unwrap();
+    let teacher = account(1).id;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    let games = async || store.usage(teacher, 0).await.unwrap().played.games;
+    let by_day = async || store.usage_by_day(teacher, 0).await.unwrap().len();
+
+    // However far behind it is: what was saved is counted.
+    copy.sql("d0", "SELECT pg_wal_replay_pause()");
+    for n in 1..=3 {
+        store
+            .save_result(&contract::game(n, teacher, 90_000, 2, 2))
+            .await
+            .unwrap();
+        assert_eq!((games().await, by_day().await), (u32::try_from(n).unwrap(), 1));
+    }
+    assert!(store.copy_up_to_date(teacher).await.unwrap().is_none(), "it lags");
+    copy.sql("d0", "SELECT pg_wal_replay_resume()");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while store.copy_up_to_date(teacher).await.unwrap().is_none() {
+        assert!(Instant::now() < deadline, "it never follows");
+    }
+    assert_eq!((games().await, by_day().await), (3, 1));
+
+    copy.kill();
+    assert!(
+        store.copy_up_to_date(teacher).await.unwrap().is_none(),
+        "it is away"
+    );
+    assert_eq!((games().await, by_day().await), (3, 1));
+}
+
 /// What only a lock can keep when several processes change things of one teacher at once.
 #[tokio::test]
 async fn changes_of_one_teacher_take_turns() {

@@ -1,0 +1,117 @@
+//! Two processes and a real Redis, which also goes away.
+
+use std::future::Future;
+
+use uuid::Uuid;
+
+use super::*;
+
+#[path = "../../../tests/support/redis.rs"]
+mod server;
+
+use server::RedisServer;
+
+const QUOTA: Quota = Quota {
+    max: 5,
+    window: Duration::from_secs(60),
+};
+
+fn teacher(n: u128) -> TeacherId {
+    TeacherId(Uuid::from_u128(n))
+}
+
+fn connect(server: &RedisServer) -> RedisShared {
+    RedisShared::connect(&SharedRedis::parse(&server.url()).unwrap())
+}
+
+/// Asks again until there is an answer that will do; only a failing test takes long.
+async fn until<T, F: Future<Output = Option<T>>>(ask: impl Fn() -> F) -> T {
+    let asking = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), asking)
+        .await
+        .expect("no answer")
+}
+
+#[tokio::test]
+async fn a_change_is_seen_by_every_process_and_counts_are_one() {
+    let server = RedisServer::start();
+    let (here, there) = (connect(&server), connect(&server));
+    let before = until(|| here.version(teacher(1))).await;
+    assert_eq!(
+        until(|| there.version(teacher(1))).await,
+        before,
+        "the same for both"
+    );
+    let other = until(|| there.version(teacher(2))).await;
+    here.changed(teacher(1)).await;
+    let after = until(|| there.version(teacher(1))).await;
+    assert_ne!(after, before);
+    assert_eq!(until(|| here.version(teacher(1))).await, after);
+    assert_eq!(until(|| here.version(teacher(2))).await, other);
+
+    let mut within = 0;
+    for process in [&here, &there, &here, &there, &here, &there, &here] {
+        match process.count(teacher(1), Counted::Games, QUOTA).await {
+            Verdict::Within => within += 1,
+            Verdict::Spent(left) => {
+                assert!(left <= QUOTA.window && left > QUOTA.window / 2, "{left:?}");
+            }
+        }
+    }
+    assert_eq!(within, 5, "over both processes");
+    assert_eq!(
+        there.count(teacher(1), Counted::Requests, QUOTA).await,
+        Verdict::Within
+    );
+    // The window ends by itself.
+    let ttl = server.ask("PTTL", &format!("api:q:games:{}", teacher(1)));
+    assert!((1..=60_000).contains(&ttl.parse::<i64>().unwrap()), "{ttl}");
+}
+
+#[tokio::test]
+async fn without_redis_nothing_waits_and_nothing_is_remembered() {
+    let mut server = RedisServer::start();
+    let shared = connect(&server);
+    let before = until(|| shared.version(teacher(1))).await;
+    server.kill();
+    let started = Instant::now();
+    for n in 0..200 {
+        assert_eq!(shared.version(teacher(1)).await, None);
+        let counted = shared.count(teacher(1), Counted::Games, QUOTA).await;
+        assert_eq!(counted == Verdict::Within, n < 5, "this process counts by itself");
+    }
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        started.elapsed()
+    );
+    server.restart();
+    let after = until(|| shared.version(teacher(1))).await;
+    assert_ne!(after, before, "what an empty Redis does not know is new");
+}
+
+#[test]
+fn urls_are_read_and_passwords_not_shown() {
+    let config = SharedRedis::parse("rediss://u:hunter2@cache:7000/2").unwrap();
+    assert_eq!(format!("{config} {config:?}"), "cache:7000 cache:7000");
+    assert!(config.has_password());
+    assert!(!SharedRedis::parse("redis://cache").unwrap().has_password());
+    let sentinels = "redis-sentinel://a:1?sentinelServiceName=live&sentinelPassword=hunter2";
+    assert!(SharedRedis::parse(sentinels).unwrap().has_password());
+    for url in [
+        "",
+        "cache:6379",
+        "http://a",
+        "redis://",
+        "redis://u:hunter2@h:99999",
+    ] {
+        assert!(SharedRedis::parse(url).is_err(), "{url}");
+    }
+}
