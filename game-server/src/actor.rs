@@ -28,7 +28,7 @@ use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::convert;
 use crate::facts::Facts;
-use crate::frames::player;
+use crate::frames::{has_podium, player};
 use crate::journal::{Entry, Record, RecordNumber};
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
@@ -211,11 +211,14 @@ impl Actor {
             Phase::Ended => self.lifetime.ended(now),
             Phase::Lobby | Phase::Results { .. } | Phase::Podium => {}
         }
-        if let Some(ended_ms) = self.over_ms
-            && !self.result_settled
-        {
-            let result = outcome::game_result(&self.game, &self.facts, ended_ms);
-            self.result = Some((self.pipeline.last(), Box::new(result)));
+        match self.over_ms {
+            Some(ended_ms) if !self.result_settled => {
+                let result = outcome::game_result(&self.game, &self.facts, ended_ms);
+                self.result = Some((self.pipeline.last(), Box::new(result)));
+            }
+            // The journal was torn between the podium and the record that says so: without it nobody would save the result.
+            None if has_podium(&self.game) => self.result_comes_due(now),
+            Some(_) | None => {}
         }
     }
 

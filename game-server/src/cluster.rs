@@ -7,6 +7,7 @@ mod drain;
 mod keeper;
 mod lease;
 mod locate;
+mod members;
 mod peers;
 mod serve;
 mod standing;
@@ -23,10 +24,11 @@ use runtime::secret::Secret;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::journal::ServerId;
+use crate::journal::{LogError, ServerId};
 use crate::server::Shared;
 use crate::stored;
 use crate::tokens::{KeysError, PeerKeys};
+use members::Members;
 
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
@@ -53,8 +55,7 @@ pub(crate) struct Cluster {
     leases: Arc<dyn Leases>,
     lease: Lease,
     keys: PeerKeys,
-    /// Everybody as of the last look. Servers, which clients cannot multiply.
-    members: Mutex<Vec<Member>>,
+    members: Members,
     /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
     searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
     /// Rung when a server turned out to be gone.
@@ -66,7 +67,12 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(me: ServerId, membership: Membership) -> Result<Self, KeysError> {
+    /// `returns` is the log's.
+    pub(crate) fn new(
+        me: ServerId,
+        membership: Membership,
+        returns: watch::Receiver<u64>,
+    ) -> Result<Self, KeysError> {
         Ok(Self {
             keys: PeerKeys::new(&membership.secrets)?,
             leases: membership.leases,
@@ -75,7 +81,7 @@ impl Cluster {
                 address: membership.address,
                 reads: stored::SNAPSHOT_VERSION,
             },
-            members: Mutex::default(),
+            members: Members::new(returns),
             searches: Mutex::default(),
             orphans: Notify::new(),
             standing: Arc::new(Standing::new()),
@@ -109,13 +115,12 @@ impl Cluster {
 
     /// Everybody but this server, as of the last look.
     fn others(&self) -> Vec<Member> {
-        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = members.iter().filter(|member| member.lease.server != *self.me());
-        others.cloned().collect()
+        self.members.but(self.me())
     }
 
-    fn set_members(&self, members: &[Member]) {
-        *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members.to_vec();
+    /// Looks who lives.
+    async fn look_around(&self) -> Result<Vec<Member>, LogError> {
+        Ok(self.members.learn(self.leases.members().await?))
     }
 }
 

@@ -46,7 +46,7 @@ fn place(standing: &Standing) -> Place {
 }
 
 /// Whether final places exist: the podium was reached, which takes a closed question.
-fn has_podium(game: &Game) -> bool {
+pub(crate) fn has_podium(game: &Game) -> bool {
     use game_core::Phase;
     match game.phase() {
         Phase::Podium => true,

@@ -91,7 +91,7 @@ impl GameServer {
     ) -> Result<Self, KeysError> {
         let ambient = Ambient::machine();
         let id = new_run(&config, &ambient);
-        let cluster = Arc::new(Cluster::new(id.clone(), membership)?);
+        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.returns())?);
         Ok(Self::assemble(
             config,
             keys,

@@ -101,6 +101,11 @@ impl Oracle {
         self.is_lost
     }
 
+    /// Everything is done, and the game may be forgotten.
+    fn is_ended(&self) -> bool {
+        self.has_result() && self.saved.phase() == Phase::Ended
+    }
+
     /// The API has the result.
     pub(crate) fn has_result(&self) -> bool {
         self.result.is_some()
@@ -119,9 +124,9 @@ impl Oracle {
         match deed {
             Deed::Joined { player } => self.books.is_player(client.0, player),
             Deed::Answered { q, choices } => self.books.answered(client.0, q, choices),
-            // Over, or lost if it is.
+            // Over, or lost if it is; a game that has ended is forgotten after a while, by a store without data at once.
             Deed::Stopped { code: 1_000 } => {}
-            Deed::Stopped { code: 4_404 } if self.is_lost => {}
+            Deed::Stopped { code: 4_404 } if self.is_lost || self.is_ended() => {}
             Deed::Stopped { code } => {
                 let detail = format!("client {} is sent away with {code}", client.0);
                 self.fail(Invariant::LossIsTold, detail);
@@ -264,7 +269,7 @@ impl Oracle {
     pub(crate) fn stored(&mut self, kept: Option<&Stored>, coverage: &mut Coverage) {
         let Some(stored) = kept else {
             if self.saved.is_there {
-                self.is_emptied = !(self.has_result() && self.saved.phase() == Phase::Ended);
+                self.is_emptied = !self.is_ended();
             }
             return self.saved.gone();
         };

@@ -124,16 +124,21 @@ impl Actor {
     }
 
     fn show_over(&mut self, now: Instant) {
-        let ended_ms = self.around.ambient.unix_ms();
-        self.over_ms = Some(ended_ms);
-        let at = self.millis(now);
-        self.record(at, Entry::Over { ended_ms });
-        self.pipeline.want_snapshot(now);
+        self.result_comes_due(now);
         let overs = player::overs(&self.game);
         self.tell_each(overs, now);
         if let Some(frame) = host::over(&self.game) {
             self.tell_hosts(&frame, now);
         }
+    }
+
+    /// The podium is reached: notes when, so that a result that is saved again says the same.
+    pub(super) fn result_comes_due(&mut self, now: Instant) {
+        let ended_ms = self.around.ambient.unix_ms();
+        self.over_ms = Some(ended_ms);
+        let at = self.millis(now);
+        self.record(at, Entry::Over { ended_ms });
+        self.pipeline.want_snapshot(now);
         let result = outcome::game_result(&self.game, &self.facts, ended_ms);
         self.result = Some((self.pipeline.last(), Box::new(result)));
     }

@@ -85,9 +85,7 @@ impl Cluster {
 /// Hands all games over, each at its next quiet moment, and those that have none within `max` then.
 pub(crate) async fn drain(shared: &Arc<Shared>, cluster: &Cluster, max: Duration) {
     // Without the store, whoever was there a second ago is asked.
-    if let Ok(Ok(members)) = timeout(LOOK_MAX, cluster.leases.members()).await {
-        cluster.set_members(&members);
-    }
+    let _unchanged = timeout(LOOK_MAX, cluster.look_around()).await;
     cluster.is_draining.store(true, Ordering::Release);
     let deadline = Instant::now() + max;
     let all_gone = async {

@@ -44,7 +44,7 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
 
 async fn renew(cluster: &Cluster) -> Result<Vec<Member>, LogError> {
     cluster.leases.renew(cluster.lease.clone()).await?;
-    cluster.leases.members().await
+    cluster.look_around().await
 }
 
 /// Rings for the games of a server whose lease was there at the last look and is not now.
@@ -59,5 +59,4 @@ fn notice(cluster: &Cluster, before: &[Member], members: &[Member]) {
     }
     let leased = u32::try_from(members.iter().filter(is_leased).count()).unwrap_or(u32::MAX);
     metrics::set(Gauge::GameServersLeased, f64::from(leased));
-    cluster.set_members(members);
 }

@@ -123,8 +123,21 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
         };
     };
     match tail {
+        // A store that was away may have lost the game, which its holder is about to write again.
+        None if cluster.members.is_store_doubtful() => missing(cluster, code).await,
         None => Look::Ends(Located::Nowhere),
         Some(tail) => judge(shared, cluster, code, &tail.owner).await,
+    }
+}
+
+/// Who has a game that the store does not know.
+async fn missing(cluster: &Cluster, code: GameCode) -> Look {
+    if let Some(lease) = holder(cluster, code).await {
+        return Look::Ends(Located::At(lease));
+    }
+    match everybody_else(cluster, cluster.others(), None, code).await {
+        Silence::Complete => Look::Ends(Located::Nowhere),
+        Silence::Broken | Silence::Unsure => Look::Again,
     }
 }
 
@@ -146,11 +159,10 @@ async fn holder(cluster: &Cluster, code: GameCode) -> Option<Lease> {
 
 /// What the owner record means now.
 async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &Owner) -> Look {
-    let members = match timeout(STORE_MAX, cluster.leases.members()).await {
+    let members = match timeout(STORE_MAX, cluster.look_around()).await {
         Ok(Ok(members)) => members,
         Ok(Err(_)) | Err(_) => return Look::Again,
     };
-    cluster.set_members(&members);
     if let Some(server) = owner.server.as_ref().filter(|server| *server != cluster.me()) {
         // Without an address there is no lease either: it was forgotten, since it is gone.
         let said = match members.iter().find(|member| member.lease.server == *server) {
@@ -188,6 +200,7 @@ fn delayed() -> Look {
 /// A server that is certainly gone: its games are to be taken up, and nobody need ask it again.
 async fn bury(cluster: &Cluster, server: &ServerId) {
     cluster.orphans.notify_one();
+    cluster.members.forget(server);
     // Whoever finds it next does it again.
     let _failed = timeout(STORE_MAX, cluster.leases.forget(server.clone())).await;
 }
@@ -226,7 +239,7 @@ async fn everybody_else(
 
 /// What the other servers say about a code that is free in the store: one may hold a game that the store has lost.
 pub(crate) async fn is_free(cluster: &Cluster, code: GameCode) -> Free {
-    let Ok(Ok(members)) = timeout(STORE_MAX, cluster.leases.members()).await else {
+    let Ok(Ok(members)) = timeout(STORE_MAX, cluster.look_around()).await else {
         return Free::Unknown;
     };
     if cluster.standing.is_unproven() {

@@ -42,7 +42,7 @@ pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
 }
 
 async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), LogError> {
-    let members = cluster.leases.members().await?;
+    let members = cluster.look_around().await?;
     let leased: HashMap<ServerId, bool> = members
         .into_iter()
         .map(|member| (member.lease.server, member.is_leased))

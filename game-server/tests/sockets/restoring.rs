@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use game_server::{ClaimId, Claimed, Config, GameLog, MemoryLog, Restoration, ServerId, Trouble};
+use game_server::{
+    ClaimId, Claimed, Config, Entry, GameLog, MemoryLog, Restoration, ServerId, Trouble, read_journal,
+};
 use http::StatusCode;
 use protocol::ids::GameCode;
 use serde_json::{Value, json};
@@ -282,6 +284,29 @@ async fn a_torn_end_costs_what_was_never_acked() {
     let third = successor(&log, 1).await;
     let (_, welcome) = third.resume(&ada_token).await;
     assert_eq!(welcome["state"]["answered"], json!([1]));
+}
+
+#[tokio::test]
+async fn a_journal_torn_at_the_podium_costs_no_result() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await;
+    let (mut host, mut ada, _bob, ada_token, _) = half_answered(&first).await;
+    first.api.is_down.store(true, Ordering::SeqCst);
+    host.say(json!({ "t": "end" })).await;
+    ada.until("over").await;
+    // The last record, which says when the podium was reached, is cut off; the one before it reached the podium.
+    log.tamper(code(), |stored| {
+        let before = read_journal(&stored.journal, stored.through).unwrap();
+        assert!(matches!(before.records.last().unwrap().entry, Entry::Over { .. }));
+        stored.journal.pop();
+        let after = read_journal(&stored.journal, stored.through).unwrap();
+        assert_eq!(after.records.len() + 1, before.records.len());
+    });
+    let second = successor(&log, 1).await;
+    let saved = second.saved_result().await;
+    assert_eq!((saved.players.len(), saved.players[0].answers.len()), (2, 1));
+    let (_, welcome) = second.resume(&ada_token).await;
+    assert_eq!(welcome["state"]["phase"], "podium");
 }
 
 #[tokio::test]

@@ -26,7 +26,11 @@ struct Site {
 
 impl Site {
     async fn open(servers: usize) -> Self {
-        let (redis, cluster) = (RedisServer::start(Keep::AppendOnly).await, Cluster::new());
+        Self::open_on(Keep::AppendOnly, servers).await
+    }
+
+    async fn open_on(keep: Keep, servers: usize) -> Self {
+        let (redis, cluster) = (RedisServer::start(keep).await, Cluster::new());
         let api = cluster.api(None).await;
         let teacher = Teacher::sign_up(&api.public).await;
         let mut site = Self {
@@ -455,5 +459,38 @@ async fn a_question_that_lasts_longer_than_a_stop_waits_goes_over_open() {
         (&json!("question"), &json!([0]))
     );
     leaving.process.ended_well().await;
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn when_redis_restarts_empty_living_servers_write_their_games_again_and_nobody_is_turned_away() {
+    let mut site = Site::open_on(Keep::Nothing, 2).await;
+    let game = site.create(0).await;
+    let (mut host, [mut ada, bob], [_, of_bob]) = class_in_a_question(&site).await;
+    site.redis.kill().await;
+    drop(bob);
+    // Without Redis nobody can say whose game it is but the one who has it.
+    let (status, shown) = site.at(1).get("/status?g=K7Q2MX", None).await.unwrap();
+    assert_eq!((status, &shown["phase"]), (200, &json!("question")), "{shown}");
+    site.redis.restart().await;
+    // The game is known all the time, and its code is not free.
+    let other = json!({ "quiz": { "id": site.teacher.quiz }, "key": "another" });
+    let rewritten = async || {
+        let (status, shown) = site.at(1).get("/status?g=K7Q2MX", None).await.unwrap();
+        assert!(status == 200 || status == 503, "{status} {shown}");
+        let path = format!("/games?g={CODE}");
+        let (status, taken) = site.at(1).post(&path, Some(&site.teacher.token), &other).await;
+        assert!(status == 409 || status == 503, "{status} {taken}");
+        (site.redis.ask(&["EXISTS", "o:{K7Q2MX}"]).await == "1").then_some(())
+    };
+    until("the game in Redis", rewritten).await;
+    let (mut bob, _) = site.player(1, resume(&of_bob)).await;
+    bob.say(answer(1)).await;
+    while bob.until("ack").await["saved"] != true {}
+    finish(&mut host, [&mut ada, &mut bob]).await;
+    assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
+    site.games[0]
+        .until_metric("homeroom_game_servers_leased", |servers| servers == 2)
+        .await;
     site.stop().await;
 }

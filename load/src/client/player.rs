@@ -37,6 +37,8 @@ pub struct Player {
     disturbed: bool,
     /// Row of the newest answer in the ledger.
     row: Option<u32>,
+    /// Nothing has said yet that its joining is saved: a crash may take it back.
+    unsaved: bool,
     /// Rows of answers that are neither saved nor refused: to be sent again after coming back.
     pending: Vec<u32>,
     final_places: Option<Final>,
@@ -82,6 +84,7 @@ impl Player {
             seen_at: Stamp::default(),
             disturbed: false,
             row: None,
+            unsaved: false,
             pending: Vec::new(),
             final_places: None,
             saw_end: false,
@@ -188,6 +191,13 @@ impl Player {
         world: &mut World,
         effects: &mut Effects,
     ) {
+        // What depends on nothing carries no mark; all else says without one that it is saved, with everything before it. A
+        // refusal at the door says nothing of what was before.
+        let is_welcome = frame.t.as_str() == "welcome";
+        if (self.here || is_welcome) && !matches!(frame.t.as_str(), "pong" | "bye") {
+            let joins = is_welcome && self.id == 0;
+            self.unsaved = frame.saved == Some(false) && (self.unsaved || joins);
+        }
         match frame.t.as_str() {
             "welcome" => self.on_welcome(now, frame, world, effects),
             "sync" => self.on_sync(now, text, frame, world, effects),

@@ -31,6 +31,8 @@ pub struct Tally {
     pub cut_off: u64,
     /// Answers that were on their way when their socket was lost, or dropped.
     pub cut_in_flight: u64,
+    /// Players whose joining was taken back by a crash, and who had not been told that it was saved.
+    pub joins_taken_back: u64,
     /// Sockets dropped as planned.
     pub dropped: u64,
     /// Answers sent again, as a double tap or after coming back.

@@ -126,6 +126,8 @@ pub struct Figures {
     pub never_back: u64,
     /// Why, in words.
     pub why_away: String,
+    /// Joinings that were never said to be saved, and were taken back by a kill.
+    pub joins_taken_back: u64,
     /// Answers sent again.
     pub sent_again: u64,
     /// Classes in which not everybody saw the podium.
@@ -317,6 +319,7 @@ impl Run<'_> {
         let tally = &engine.world.tally;
         figures.cut_off = tally.cut_off;
         figures.sent_again = tally.sent_again;
+        figures.joins_taken_back = tally.joins_taken_back;
         figures.down = Some(down.quantiles());
         figures.back = Some(tally.back.quantiles());
         figures.faults = tally.faults.counts().map(|(kind, n)| (kind.name(), n)).collect();

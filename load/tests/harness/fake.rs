@@ -62,6 +62,10 @@ pub(crate) enum Fault {
     ForgetsOne,
     /// A killed server comes back without its games, every time.
     ForgetsAll,
+    /// A killed server comes back without player 2.
+    LosesAJoin,
+    /// The same, after everything that player 2 was told was marked as unsaved.
+    TakesAJoinBack,
 }
 
 /// The store behind one server or several.

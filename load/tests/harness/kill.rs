@@ -60,6 +60,20 @@ fn an_answer_forgotten_at_a_kill_is_found() {
 }
 
 #[test]
+fn a_join_may_be_taken_back_that_was_never_said_to_be_saved() {
+    let timing = Timing { kills: 1, ..TIMING };
+    let outcome = play(Fault::TakesAJoinBack, timing);
+    assert_eq!(failing(&outcome), Vec::<String>::new(), "{}", outcome.figures);
+    assert_eq!(outcome.figures["joins_taken_back"], 2, "one in each game");
+
+    let outcome = play(Fault::LosesAJoin, timing);
+    let failing = failing(&outcome);
+    for what in ["faults seen by clients", "members not back = 2"] {
+        assert!(failing.iter().any(|f| f.starts_with(what)), "{what}: {failing:?}");
+    }
+}
+
+#[test]
 fn games_that_are_gone_fail_the_run_and_say_why() {
     let timing = Timing {
         kills: 2,

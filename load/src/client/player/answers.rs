@@ -160,6 +160,9 @@ impl Player {
 
     pub(super) fn on_error(&mut self, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
         let code = frame.code.as_ref().map_or("none", |c| c.as_str());
+        if !self.here && code == "bad_token" && self.unsaved {
+            return self.join_anew(world, effects);
+        }
         if !self.here {
             // What is refused at the door stays refused in this plan: a server must not be fast by refusing.
             self.end_expected = true;

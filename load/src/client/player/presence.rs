@@ -3,7 +3,7 @@
 use super::{Final, Player};
 use crate::client::pacer::Task;
 use crate::client::world::{Effects, OnLoss, World};
-use crate::measure::FaultKind;
+use crate::measure::{Fate, FaultKind, Sequence};
 use crate::sys::clock::Stamp;
 use crate::wire::{Frame, State, ToServer};
 
@@ -115,7 +115,9 @@ impl Player {
             code,
             None | Some(1_001 | 1_006 | 1_011 | 1_012 | 1_013 | 4_408 | 4_429)
         );
-        if comes_back && world.on_loss == OnLoss::Return {
+        // Follows the refusal of a token that is given up by now.
+        let gave_up = code == Some(4_401) && self.token.is_none();
+        if (comes_back || gave_up) && world.on_loss == OnLoss::Return {
             return;
         }
         self.fault(world, FaultKind::Lost, || format!("closed with {code:?}"));
@@ -175,6 +177,25 @@ impl Player {
         }
         self.take_state(now, state, world, effects);
         self.send_pending(world, effects);
+    }
+
+    /// Its joining was taken back by a crash, which its mark had allowed: it joins again as somebody new, as the protocol says.
+    /// Its answers are gone with it, and it was told so.
+    pub(super) fn join_anew(&mut self, world: &mut World, effects: &mut Effects) {
+        for row in std::mem::take(&mut self.pending) {
+            if let Some(sent) = world.tally.ledger.row_mut(row) {
+                sent.fate = Fate::Refused {
+                    code: "bad_token".into(),
+                };
+            }
+        }
+        world.tally.joins_taken_back += 1;
+        if let Some(class) = world.class_mut(self.class) {
+            class.joined -= 1;
+        }
+        (self.id, self.token, self.row, self.unsaved) = (0, None, None, false);
+        (self.sequence, self.total, self.open_q) = (Sequence::default(), 0, 0);
+        effects.hang_up();
     }
 
     pub(super) fn on_sync(

@@ -14,6 +14,8 @@ struct FakePlayer {
     total: u32,
     /// Has a socket; one that was cut off stays until its player comes back.
     joined: bool,
+    /// Was forgotten when the server fell.
+    gone: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -120,14 +122,14 @@ impl Game {
             stream: stream.try_clone().expect("clone"),
             total: 0,
             joined: true,
+            gone: false,
         };
         self.players.push(player);
         let id = self.players.len();
         *me = Some(id);
-        send(
-            stream,
-            &json!({"t": "welcome", "v": 1, "id": id, "token": format!("r{id}"), "state": self.state(id)}),
-        );
+        let welcome =
+            json!({"t": "welcome", "v": 1, "id": id, "token": format!("r{id}"), "state": self.state(id)});
+        send(stream, &self.marked(id, welcome));
         self.to_host(&json!({"t": "roster", "joined": [{"id": id, "name": name}]}));
         if self.fault == Fault::CutInLobby && id == 3 {
             self.players[1]
@@ -151,6 +153,11 @@ impl Game {
             .strip_prefix('r')
             .and_then(|id| id.parse().ok())
             .expect("own token");
+        if self.players[id - 1].gone {
+            send(stream, &json!({"t": "error", "code": "bad_token"}));
+            write_frame(stream, 0x88, &4_401u16.to_be_bytes());
+            return;
+        }
         *me = Some(id);
         let player = &mut self.players[id - 1];
         (player.stream, player.joined) = (stream.try_clone().expect("clone"), true);
@@ -201,11 +208,23 @@ impl Game {
         state
     }
 
+    /// A frame for player `id`, with its mark.
+    fn marked(&self, id: usize, mut frame: Value) -> Value {
+        if (id, self.fault) == (2, Fault::TakesAJoinBack) {
+            frame["saved"] = json!(false);
+        }
+        frame
+    }
+
     /// The server dies, and comes back with what it kept.
     pub(super) fn fall(&mut self) {
         self.epoch += 1;
         self.host = None;
         self.players.iter_mut().for_each(|player| player.joined = false);
+        if matches!(self.fault, Fault::LosesAJoin | Fault::TakesAJoinBack) {
+            self.players[1].gone = true;
+            self.answers.retain(|answer| answer.player != 2);
+        }
         if self.fault == Fault::ForgetsOne && !self.answers.is_empty() {
             // The oldest: its question has closed, so nobody sends it again.
             let gone = self.answers.remove(0);
@@ -224,7 +243,7 @@ impl Game {
     fn to_players(&self, frame: impl Fn(usize) -> Value) {
         for (id, player) in (1..).zip(&self.players) {
             if player.joined {
-                send(&player.stream, &frame(id));
+                send(&player.stream, &self.marked(id, frame(id)));
             }
         }
     }
@@ -259,7 +278,7 @@ impl Game {
                 }
             }
             if player.joined {
-                send(&player.stream, &frame);
+                send(&player.stream, &self.marked(id, frame));
             }
         }
     }
@@ -323,7 +342,10 @@ impl Game {
         }
         self.answers.push(saved);
         if !(here && self.fault == Fault::DroppedAck) {
-            send(&stream, &json!({"t": "ack", "q": q, "saved": true}));
+            send(
+                &stream,
+                &self.marked(id, json!({"t": "ack", "q": q, "saved": true})),
+            );
         }
     }
 
@@ -428,6 +450,7 @@ impl Game {
         }
         let players: Vec<_> = (1..)
             .zip(&self.players)
+            .filter(|(_, p)| !p.gone)
             .map(|(id, p)| {
                 let answers: Vec<_> = saved
                     .iter()
