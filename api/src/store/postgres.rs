@@ -61,12 +61,14 @@ impl PostgresStore {
     /// When the database cannot be reached, or a newer release has migrated it.
     pub async fn migrate(config: &PostgresConfig) -> Result<(), StoreError> {
         let pool = connect(config, 1).await?;
-        // The limit on statements is for serving; building an index may take minutes.
+        // These limits are for serving: building an index may take minutes, and whoever migrates second waits for the first.
         let mut connection = pool.acquire().await.map_err(database)?;
-        sqlx::query("SET statement_timeout = 0")
-            .execute(&mut *connection)
-            .await
-            .map_err(database)?;
+        for limit in ["SET statement_timeout = 0", "SET lock_timeout = 0"] {
+            sqlx::query(limit)
+                .execute(&mut *connection)
+                .await
+                .map_err(database)?;
+        }
         let migrated = schema::migrate(&mut connection).await;
         drop(connection);
         pool.close().await;

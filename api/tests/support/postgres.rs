@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 /// Where Debian and others put the server's programs; they are not on the path.
 const PROGRAM_FOLDERS: [&str; 3] = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/postgresql"];
+/// The port that clients assume.
+const PORT_DEFAULT: u16 = 5432;
 /// The account that Debian's package makes, for when the tests run as root, which PostgreSQL refuses.
 const ACCOUNT: &str = "postgres";
 
@@ -19,22 +21,25 @@ pub(crate) struct PostgresServer {
     programs: PathBuf,
     folder: TempDir,
     extra: Vec<String>,
+    /// Names the socket, too; nobody listens on it unless `extra` says so.
+    port: u16,
     child: Option<Child>,
     databases: AtomicU32,
 }
 
 impl PostgresServer {
     pub(crate) fn start() -> Self {
-        Self::start_with(|_| Vec::new())
+        Self::start_with(PORT_DEFAULT, |_| Vec::new())
     }
 
     /// With more settings, each `name=value`, which may name files in the server's folder.
-    pub(crate) fn start_with(extra: impl FnOnce(&Path) -> Vec<String>) -> Self {
+    pub(crate) fn start_with(port: u16, extra: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let folder = TempDir::new().unwrap();
         let mut server = Self {
             programs: programs(),
             extra: extra(folder.path()),
             folder,
+            port,
             child: None,
             databases: AtomicU32::new(0),
         };
@@ -68,6 +73,7 @@ impl PostgresServer {
             programs: self.programs.clone(),
             folder,
             extra: Vec::new(),
+            port: self.port,
             child: None,
             databases: AtomicU32::new(0),
         };
@@ -81,7 +87,7 @@ impl PostgresServer {
             ])
             .arg("--pgdata")
             .arg(copy.data())
-            .arg("--host")
+            .args(["--port", &self.port.to_string(), "--host"])
             .arg(self.folder.path())
             .output()
             .unwrap();
@@ -99,6 +105,7 @@ impl PostgresServer {
         assert!(self.child.is_none(), "it still runs");
         let mut command = self.program("postgres");
         command
+            .args(["-p", &self.port.to_string()])
             .arg("-D")
             .arg(self.data())
             .arg("-k")
@@ -141,7 +148,7 @@ impl PostgresServer {
     /// The address of a database.
     pub(crate) fn url(&self, database: &str) -> String {
         let folder = self.folder.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://homeroom@{folder}/{database}")
+        format!("postgres://homeroom@{folder}:{}/{database}", self.port)
     }
 
     /// Runs SQL, and returns what it selects, unaligned.
@@ -158,6 +165,8 @@ impl PostgresServer {
             .args([
                 "-v",
                 "ON_ERROR_STOP=1",
+                "--port",
+                &self.port.to_string(),
                 "--dbname",
                 database,
                 "--command",

@@ -14,6 +14,7 @@ use crate::store::{
 };
 
 mod plans;
+mod tls;
 
 #[path = "../../../tests/support/postgres.rs"]
 mod server;
