@@ -37,16 +37,25 @@ test("a typed refusal ends it, a passing one does not", () => {
 
 test("after a reload the server's answer counts, an unsent one is kept for its question only", () => {
   const open = state("welcome-question");
-  assert.equal(reconciled(sending, open), sending);
-  assert.equal(reconciled({ ...sending, q: 1 }, open), null, "a late tap never counts for the next question");
-  assert.equal(reconciled(null, open), null);
-  assert.deepEqual(reconciled(sending, state("sync-answered")), { q: 2, choices: [0, 3], stage: "saved" });
-  assert.equal(reconciled(sending, state("sync")), null, "back in the lobby");
+  assert.equal(reconciled(sending, open, false), sending);
+  assert.equal(reconciled({ ...sending, q: 1 }, open, false), null, "a late tap never counts for the next question");
+  assert.equal(reconciled(null, open, false), null);
+  assert.deepEqual(reconciled(sending, state("sync-answered"), false), { q: 2, choices: [0, 3], stage: "saved" });
+  assert.equal(reconciled(sending, state("sync"), false), null, "back in the lobby");
 });
 
 test("an accepted answer keeps waiting for the journal over a reconnect", () => {
   const slot: Slot = { q: 2, choices: [0, 3], stage: "accepted" };
-  assert.equal(reconciled(slot, state("sync-answered"))?.stage, "accepted");
+  assert.equal(reconciled(slot, state("sync-answered"), false)?.stage, "accepted");
+});
+
+test("an answer in a state that is not saved yet is kept, also where a reload had forgotten it", () => {
+  const answered = state("sync-answered");
+  for (const slot of [sending, null]) {
+    const kept = reconciled(slot, answered, true);
+    assert.deepEqual(kept, { q: 2, choices: [0, 3], stage: "accepted" });
+    assert.ok(unsettled(kept));
+  }
 });
 
 test("the frame has the shape its question wants, as the fixtures show it", () => {

@@ -81,6 +81,17 @@ test("what is not saved yet is known until something says that it is", () => {
   assert.equal(unsaved(), false);
 });
 
+test("an answer that only an unsaved state knows is sent again until an ack says saved", () => {
+  const session = joined();
+  const { t: _, ...sync } = fixture<Record<string, unknown>>("player_frame.sync-answered");
+  browser.last.deliver({ ...frame("welcome"), ...sync, t: "welcome", saved: false });
+  const q = session.shown.get().slot?.q;
+  assert.equal(session.shown.get().slot?.stage, "accepted");
+  assert.deepEqual(browser.last.types().at(-1), "answer", "the server may yet be killed with it");
+  browser.last.deliver({ ...frame("ack"), q });
+  assert.equal(session.shown.get().slot?.stage, "saved");
+});
+
 test("an answer is saved once, whatever is tapped after it", () => {
   const session = joined();
   browser.last.deliver(frame("question"));

@@ -35,14 +35,17 @@ export function refused(slot: Slot | null, q: number | null | undefined, code: E
   return { ...slot, stage: "refused", code };
 }
 
-/** The slot after a state arrived: the server's accepted answer wins, and another question's answer is dropped. */
-export function reconciled(slot: Slot | null, state: PlayerState): Slot | null {
+/**
+ * The slot after a state arrived: the server's accepted answer wins, and another question's answer is dropped. An answer in a state
+ * that is `unsaved` may still be lost with its server.
+ */
+export function reconciled(slot: Slot | null, state: PlayerState, unsaved: boolean): Slot | null {
   const { question, answered } = state;
   if (!question || (state.phase !== "question" && state.phase !== "results")) return null;
   if (answered) {
     // Still to be sent again while storage was behind; the ack tells when it has caught up.
-    if (slot?.q === question.q && slot.stage === "accepted") return { ...slot, choices: answered };
-    return { q: question.q, choices: answered, stage: "saved" };
+    const waits = unsaved || (slot?.q === question.q && slot.stage === "accepted");
+    return { q: question.q, choices: answered, stage: waits ? "accepted" : "saved" };
   }
   return slot?.q === question.q ? slot : null;
 }

@@ -137,7 +137,7 @@ export function createSession(
       keepToken(code, token, state.name);
     }
     set({ joining: false, refusal: null });
-    setSlot(reconciled(get().slot, state));
+    setSlot(reconciled(get().slot, state, get().unsaved));
     sendSlot();
   };
 
