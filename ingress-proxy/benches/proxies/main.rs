@@ -76,9 +76,7 @@ async fn measure(arguments: &Arguments) -> Result<Table> {
         if round % 2 == 1 {
             kinds.reverse();
         }
-        let direct = load
-            .delays(backend.address, &load.tunnels(backend.address).await?)
-            .await?;
+        let (direct, _) = load.delays(load.tunnels(backend.address).await?).await?;
         for kind in kinds {
             let Some(gateway) = Gateway::start(kind, backend.address).await? else {
                 table.is_missing(kind);
@@ -94,15 +92,14 @@ async fn measure(arguments: &Arguments) -> Result<Table> {
 
 async fn one(gateway: &Gateway, load: &Load, direct: Duration) -> Result<Figures> {
     // Whatever is made once, by whoever comes first.
-    drop(
-        load.handshakes(gateway.address, Duration::from_millis(500))
-            .await?,
-    );
+    let _warm = load
+        .handshakes(gateway.address, Duration::from_millis(500))
+        .await?;
     let before = gateway.memory_bytes()?;
     let tunnels = load.tunnels(gateway.address).await?;
     let memory_bytes = gateway.memory_bytes()?.saturating_sub(before) / u64::from(load.pairs);
     let used = gateway.cpu()?;
-    let proxied = load.delays(gateway.address, &tunnels).await?;
+    let (proxied, tunnels) = load.delays(tunnels).await?;
     let cpu = gateway.cpu()?.saturating_sub(used);
     let messages = load.messages();
     drop(tunnels);

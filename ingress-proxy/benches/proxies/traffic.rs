@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -105,16 +104,13 @@ pub(crate) struct Load {
     pub(crate) long: Duration,
 }
 
-/// Open tunnels, each with a lock that nobody waits for: it has one sender.
-pub(crate) type Tunnels = Vec<Arc<Mutex<TcpStream>>>;
-
 impl Load {
-    pub(crate) async fn tunnels(&self, at: SocketAddr) -> Result<Tunnels> {
-        let mut tunnels = Tunnels::new();
+    pub(crate) async fn tunnels(&self, at: SocketAddr) -> Result<Vec<TcpStream>> {
+        let mut tunnels = Vec::new();
         for _ in 0..self.pairs {
             let mut stream = TcpStream::connect(at).await?;
             shake(&mut stream).await?;
-            tunnels.push(Arc::new(Mutex::new(stream)));
+            tunnels.push(stream);
         }
         Ok(tunnels)
     }
@@ -125,43 +121,28 @@ impl Load {
         2 * (self.rate / SENDERS) * SENDERS * rounds
     }
 
-    /// Sends messages at the rate, each on the next tunnel, and returns the 95th percentile of the time to their echoes.
-    pub(crate) async fn delays(&self, _at: SocketAddr, tunnels: &Tunnels) -> Result<Duration> {
-        let per_sender = self.rate / SENDERS * u32::try_from(self.long.as_secs()).unwrap_or(u32::MAX);
+    /// Sends messages at the rate, each on the next tunnel, and returns the 95th percentile of the time to their echoes;
+    /// and the tunnels, which are still open.
+    pub(crate) async fn delays(&self, mut tunnels: Vec<TcpStream>) -> Result<(Duration, Vec<TcpStream>)> {
+        let seconds = u32::try_from(self.long.as_secs()).unwrap_or(u32::MAX);
+        let per_sender = usize::try_from(self.rate / SENDERS * seconds).unwrap_or(usize::MAX);
         let every = Duration::from_secs(1) * SENDERS / self.rate;
-        let share = tunnels
-            .len()
-            .div_ceil(usize::try_from(SENDERS).unwrap_or(usize::MAX))
-            .max(1);
+        let count = usize::try_from(SENDERS).unwrap_or(usize::MAX);
+        let share = tunnels.len().div_ceil(count).max(1);
         let mut senders = JoinSet::new();
-        for own in tunnels.chunks(share) {
-            let own = own.to_vec();
-            senders.spawn(async move {
-                let mut due = tokio::time::interval(every);
-                due.set_missed_tick_behavior(MissedTickBehavior::Burst);
-                let mut delays = Vec::new();
-                for tunnel in own
-                    .iter()
-                    .cycle()
-                    .take(usize::try_from(per_sender).unwrap_or(usize::MAX))
-                {
-                    // From the time when it was due, so that whoever is late pays for it.
-                    let due = due.tick().await;
-                    let mut stream = tunnel.lock().await;
-                    let mut message = [0x55; MESSAGE_BYTES];
-                    stream.write_all(&message).await?;
-                    stream.read_exact(&mut message).await?;
-                    delays.push(due.elapsed());
-                }
-                Result::Ok(delays)
-            });
+        while !tunnels.is_empty() {
+            let own = tunnels.split_off(tunnels.len().saturating_sub(share));
+            senders.spawn(send(own, every, per_sender));
         }
         let mut all = Vec::new();
         while let Some(delays) = senders.join_next().await {
-            all.extend(delays.map_err(std::io::Error::other)??);
+            let (delays, own) = delays.map_err(std::io::Error::other)??;
+            all.extend(delays);
+            tunnels.extend(own);
         }
         all.sort_unstable();
-        Ok(all.get(all.len() * 95 / 100).copied().unwrap_or_default())
+        let p95 = all.get(all.len() * 95 / 100).copied().unwrap_or_default();
+        Ok((p95, tunnels))
     }
 
     /// Connects, shakes hands and leaves, again and again; how often that went well.
@@ -190,4 +171,27 @@ impl Load {
         }
         Ok(shaken)
     }
+}
+
+/// Sends `count` messages, one after the other's echo at the earliest, and returns how long each took.
+async fn send(
+    mut tunnels: Vec<TcpStream>,
+    every: Duration,
+    count: usize,
+) -> Result<(Vec<Duration>, Vec<TcpStream>)> {
+    let mut due = tokio::time::interval(every);
+    due.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let (mut delays, many) = (Vec::new(), tunnels.len());
+    for number in 0..count {
+        // From the time when it was due, so that whoever is late pays for it.
+        let due = due.tick().await;
+        let Some(stream) = tunnels.get_mut(number % many) else {
+            break;
+        };
+        let mut message = [0x55; MESSAGE_BYTES];
+        stream.write_all(&message).await?;
+        stream.read_exact(&mut message).await?;
+        delays.push(due.elapsed());
+    }
+    Ok((delays, tunnels))
 }
