@@ -9,23 +9,23 @@ use crate::processes::{Api, Cluster, Game, until};
 use crate::redis_server::{Keep, RedisServer};
 use crate::{Teacher, assert_played};
 
-const CODE: &str = "K7Q2MX";
+pub(crate) const CODE: &str = "K7Q2MX";
 const PATH: &str = "/watch?g=K7Q2MX";
 /// Calls for a game that another server has.
-const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
-const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
+pub(crate) const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
+pub(crate) const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
 
 /// A Redis, an API, some game servers on both, and a teacher.
-struct Site {
+pub(crate) struct Site {
     redis: RedisServer,
-    cluster: Cluster,
-    api: Api,
-    games: Vec<Game>,
-    teacher: Teacher,
+    pub(crate) cluster: Cluster,
+    pub(crate) api: Api,
+    pub(crate) games: Vec<Game>,
+    pub(crate) teacher: Teacher,
 }
 
 impl Site {
-    async fn open(servers: usize) -> Self {
+    pub(crate) async fn open(servers: usize) -> Self {
         Self::open_on(Keep::AppendOnly, servers).await
     }
 
@@ -52,12 +52,12 @@ impl Site {
             .await
     }
 
-    fn at(&self, server: usize) -> &Http {
+    pub(crate) fn at(&self, server: usize) -> &Http {
         &self.games[server].public
     }
 
     /// Starts the class's game at a server; says which game it is.
-    async fn create(&self, server: usize) -> Value {
+    pub(crate) async fn create(&self, server: usize) -> Value {
         let (status, created) = self.teacher.create(self.at(server), "", CODE).await;
         assert_eq!(status, 201, "{created}");
         created["game"].clone()
@@ -88,20 +88,20 @@ impl Site {
     }
 }
 
-fn join(name: &str) -> Value {
+pub(crate) fn join(name: &str) -> Value {
     json!({ "t": "join", "name": name })
 }
 
-fn resume(welcome: &Value) -> Value {
+pub(crate) fn resume(welcome: &Value) -> Value {
     json!({ "t": "resume", "token": welcome["token"], "seq": 0 })
 }
 
-fn answer(choice: u8) -> Value {
+pub(crate) fn answer(choice: u8) -> Value {
     json!({ "t": "answer", "q": 1, "choice": choice })
 }
 
 /// From the results to the podium.
-async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
+pub(crate) async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
     host.until("reveal").await;
     host.say(json!({ "t": "next", "q": 1 })).await;
     host.until("over").await;
