@@ -12,10 +12,12 @@ mod pipeline;
 mod players;
 mod seats;
 
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
+use futures_util::FutureExt;
 use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
@@ -30,9 +32,11 @@ use crate::convert;
 use crate::facts::Facts;
 use crate::frames::{has_podium, player};
 use crate::journal::{Entry, Record, RecordNumber};
+use crate::opening;
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
 use crate::results::ResultSaver;
+use crate::server::Shared;
 use crate::session::outbox::Outbox;
 use crate::stored::{Restored, Snapshot};
 use crate::tokens::Keys;
@@ -63,6 +67,8 @@ pub(crate) struct Surroundings {
     /// None for a server that is alone, whose games nobody takes over.
     pub(crate) cluster: Option<Arc<Cluster>>,
     pub(crate) ambient: Ambient,
+    /// The server itself, for a game that has to be taken up again.
+    pub(crate) server: Weak<Shared>,
 }
 
 struct Actor {
@@ -125,28 +131,24 @@ pub(crate) fn spawn(
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), ownership.owner.epoch));
     let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts, ownership.owner.claim);
-    let deregister = Deregister {
-        registry: Arc::clone(&around.registry),
-        handle: handle.clone(),
-    };
+    let (registry, server) = (Arc::clone(&around.registry), around.server.clone());
     let actor = Actor::new(restored, ownership, around, place, shown);
+    let (code, game) = (handle.code(), handle.game());
     tokio::spawn(async move {
-        actor.run(mailbox).await;
-        drop(deregister);
+        // Nothing of the game is used any more after a panic but what is in the log.
+        if AssertUnwindSafe(actor.run(mailbox)).catch_unwind().await.is_ok() {
+            registry.remove(code, game);
+        } else {
+            metrics::inc(Counter::GamesPanickedTotal);
+            tracing::error!(%game, "a game's task panicked");
+            let server = server.upgrade().filter(|server| !server.is_stopping());
+            match server.and_then(|server| Some((registry.reopen(code, game)?, server))) {
+                Some((opening, server)) => opening::revive(&server, opening, code, game).await,
+                None => registry.remove(code, game),
+            }
+        }
     });
     handle
-}
-
-/// Takes the game out of the registry when its task ends, a panic included.
-struct Deregister {
-    registry: Arc<Registry>,
-    handle: GameHandle,
-}
-
-impl Drop for Deregister {
-    fn drop(&mut self) {
-        self.registry.remove(self.handle.code(), self.handle.game());
-    }
 }
 
 impl Actor {
@@ -166,6 +168,7 @@ impl Actor {
             result_settled,
             last,
             torn,
+            lost: _,
         } = restored;
         let patience = around.config.saving_patience;
         let mut actor = Self {
@@ -531,18 +534,25 @@ impl Actor {
     async fn hand_in(&mut self) -> bool {
         self.pipeline.need_snapshot();
         loop {
-            self.start_write(Instant::now());
-            if !self.pipeline.is_writing() {
+            let now = Instant::now();
+            let change = self.pipeline.check_patience(now);
+            self.tell_change(change);
+            self.start_write(now);
+            if self.pipeline.is_settled() && !self.pipeline.is_writing() {
                 break;
             }
-            let answer = self.pipeline.answered().await;
-            if !self.settle(answer) {
-                return true;
+            // A log that refused is asked again as long as there is time: nobody else has what it does not.
+            let again_at = self.pipeline.next_wake().unwrap_or(now + LEAVE_MAX);
+            tokio::select! {
+                biased;
+                answer = self.pipeline.answered() => if !self.settle(answer) {
+                    return true;
+                },
+                () = tokio::time::sleep_until(again_at) => {}
             }
         }
         self.release_result();
-        let given_back = self.pipeline.give_back();
-        self.pipeline.is_settled() && given_back.await.is_ok()
+        self.pipeline.give_back().await.is_ok()
     }
 }
 

@@ -56,6 +56,7 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
         result_settled: false,
         last: RecordNumber::NONE,
         torn: false,
+        lost: 0,
         facts,
     };
     let birth = Birth {
@@ -88,6 +89,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
         cluster: None,
+        server: Weak::new(),
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());

@@ -22,6 +22,8 @@ pub(crate) struct Restored {
     pub(crate) last: RecordNumber,
     /// Whether the journal ended before that number, so that a snapshot must come before the next append.
     pub(crate) torn: bool,
+    /// Records that were appended, and acked, and are not there any longer.
+    pub(crate) lost: u64,
 }
 
 /// Puts a game together. A panic is caught, so that it costs this game alone.
@@ -57,6 +59,7 @@ fn put_together(stored: &Stored) -> Result<Restored, StoredError> {
         result_settled,
         last: stored.last.max(journal.last),
         torn: journal.torn || journal.last < stored.last,
+        lost: stored.last.0.saturating_sub(journal.last.0),
     };
     let mut number = stored.through;
     for record in journal.records {
