@@ -344,6 +344,10 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     limits::ensure_descriptors(scenario.sockets(&plan))
         .map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
 
+    if let Some(dir) = &common.out {
+        let ready = Record::make_way(dir).with_context(|| format!("--out {}", dir.display()));
+        ready.map_err(Failure::configuration)?;
+    }
     let begun = clock::unix_ms();
     let mut stack = match common.up {
         true => Some(common.topology.start(None, scenario.pauses())?),
@@ -392,7 +396,10 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     let judgement = Judgement::of(&record);
     judgement.print(&record, &table, console);
     if let Some(dir) = &common.out {
-        let path = record.write(dir).map_err(Failure::unavailable)?;
+        let written = record
+            .write(dir)
+            .with_context(|| format!("--out {}", dir.display()));
+        let path = written.map_err(Failure::unavailable)?;
         console.line(&format!("written to {}", path.display()));
     }
     Ok(judgement.is_good())
