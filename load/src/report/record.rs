@@ -23,7 +23,7 @@ pub const SCHEMA_VERSION: u32 = 3;
 /// Name of a record's file in its directory.
 pub const FILE_NAME: &str = "results.json";
 /// What an earlier run left in the directory of a run that begins: a run that is broken off must not seem to have come to it.
-pub const PREVIOUS_NAME: &str = "results.previous.json";
+const PREVIOUS_NAME: &str = "results.previous.json";
 /// A record while it is written: half of one must not look like one.
 const PART_NAME: &str = "results.json.part";
 

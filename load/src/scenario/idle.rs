@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::own::{self, Spent};
 use super::{ScenarioError, Teacher};
-use crate::client::{Due, Engine, Targets, Task};
+use crate::client::{Due, Engine, EngineError, Targets, Task};
 use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
-use crate::sys::{clock, count, process, real, small};
+use crate::sys::{clock, count, process, real, signals, small};
 use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -181,6 +181,9 @@ fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, S
     let mut teacher = Teacher::register(targets, 0, 1)?;
     let mut codes = Vec::new();
     for class in 0..small(plan.sizes.len()) {
+        if signals::stop_requested() {
+            return Err(EngineError::Stopped.into());
+        }
         if class > 0 && class % LOBBIES_PER_TEACHER == 0 {
             teacher = Teacher::register(targets, class / LOBBIES_PER_TEACHER, 1)?;
         }

@@ -158,6 +158,10 @@ pub struct Figures {
     pub not_told_of_end: u64,
     /// Members that were away at the end.
     pub away_at_end: u64,
+    /// Attempts to come in, or to come back, that failed and were made again.
+    pub failed_attempts: u64,
+    /// States that somebody else than the game's first server sent.
+    pub new_epochs: u64,
     /// Sockets lost that nobody dropped.
     pub cut_off: u64,
     /// Sockets dropped as planned.
@@ -242,6 +246,8 @@ pub fn run(
         unverified,
         not_told_of_end: not_told(&school, &engine),
         away_at_end,
+        failed_attempts: tally.failed_attempts,
+        new_epochs: tally.new_epochs,
         cut_off: tally.cut_off,
         dropped: tally.dropped,
         sent_again: tally.sent_again,
