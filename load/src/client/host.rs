@@ -252,14 +252,15 @@ impl Host {
         match (task, self.stage) {
             (Task::Start, Stage::Lobby) => self.open(1, now, ToServer::Start, world, effects),
             (Task::Close { q }, Stage::Question(open)) if q == open => {
-                self.note_close(world);
+                self.note_close(q, world);
                 effects.send(ToServer::Close { q });
             }
             (Task::Next { q }, Stage::Results(shown)) if q == shown => {
                 self.open(q + 1, now, ToServer::Next { q }, world, effects);
             }
             (Task::End, Stage::Question(_) | Stage::Results(_)) => {
-                self.note_close(world);
+                // A question that it has clicked and not seen yet ends as well.
+                self.note_close(u16::MAX, world);
                 effects.send(ToServer::End);
             }
             (Task::Finish, Stage::Podium) => effects.send(ToServer::Finish),
@@ -338,10 +339,10 @@ impl Host {
         }
     }
 
-    /// From now on the open question may end before everybody has answered.
-    fn note_close(&self, world: &mut World) {
-        if let (Stage::Question(q), Some(class)) = (self.stage, world.class_mut(self.class)) {
-            class.closed_q = q;
+    /// From now on questions up to `q` may end before everybody has answered.
+    fn note_close(&self, q: u16, world: &mut World) {
+        if let Some(class) = world.class_mut(self.class) {
+            class.closed_q = class.closed_q.max(q);
         }
     }
 

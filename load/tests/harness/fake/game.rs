@@ -203,6 +203,7 @@ impl Game {
     fn roster(&self) -> Vec<Value> {
         (1..)
             .zip(&self.players)
+            .filter(|(_, p)| !p.gone)
             .map(|(id, p)| json!({"id": id, "name": p.name}))
             .collect()
     }
@@ -210,7 +211,7 @@ impl Game {
     fn host_state(&self) -> Value {
         let mut state = json!({"epoch": self.epoch, "seq": self.seq, "phase": self.phase(), "roster": self.roster(), "question": self.question(), "answered": 0});
         if self.over {
-            state["over"] = json!({"of": self.players.len(), "places": self.places()});
+            state["over"] = json!({"of": self.there(), "places": self.places()});
         } else if self.shown_q > 0 && self.open_q == 0 {
             state["reveal"] = self.reveal(self.shown_q);
         }
@@ -226,7 +227,8 @@ impl Game {
             state["answered"] = json!([answer.choice]);
         }
         if self.over {
-            state["over"] = json!({"rank": self.ranks()[id - 1], "of": self.players.len(), "total": player.total, "top": []});
+            state["over"] =
+                json!({"rank": self.ranks()[id - 1], "of": self.there(), "total": player.total, "top": []});
         } else if q > 0 && self.open_q == 0 {
             state["outcome"] =
                 json!({"q": q, "points": answer.map_or(0, |a| a.points), "total": player.total});
@@ -393,7 +395,7 @@ impl Game {
             self.players[answer.player - 1].total += answer.points;
         }
         let ranks = self.ranks();
-        let (correct, of, seq) = (self.correct(q), self.players.len(), self.seq);
+        let (correct, of, seq) = (self.correct(q), self.there(), self.seq);
         let holds = self.fault == Fault::Reordered && q == 1;
         let outcome = |id: usize| {
             let mut frame = json!({"t": "result", "seq": seq, "q": q, "points": 0, "total": self.players[id - 1].total, "rank": ranks[id - 1], "of": of, "correct": [correct]});
@@ -427,16 +429,22 @@ impl Game {
     }
 
     fn ranks(&self) -> Vec<usize> {
+        let there = || self.players.iter().filter(|p| !p.gone);
         self.players
             .iter()
-            .map(|p| 1 + self.players.iter().filter(|o| o.total > p.total).count())
+            .map(|p| 1 + there().filter(|o| o.total > p.total).count())
             .collect()
+    }
+
+    /// Players who were not forgotten.
+    fn there(&self) -> usize {
+        self.players.iter().filter(|p| !p.gone).count()
     }
 
     fn podium(&mut self) {
         self.seq += 1;
         self.over = true;
-        let (ranks, of, seq) = (self.ranks(), self.players.len(), self.seq);
+        let (ranks, of, seq) = (self.ranks(), self.there(), self.seq);
         for (id, player) in (1..).zip(&self.players) {
             if player.joined && (id, self.fault) != (2, Fault::LostEnd) {
                 let frame = json!({"t": "over", "seq": seq, "rank": ranks[id - 1], "of": of, "total": player.total, "top": []});
@@ -454,6 +462,7 @@ impl Game {
         let ranks = self.ranks();
         (1..)
             .zip(&self.players)
+            .filter(|(_, p)| !p.gone)
             .map(|(id, p)| json!({"rank": ranks[id - 1], "name": p.name, "total": p.total + off(id)}))
             .collect()
     }
