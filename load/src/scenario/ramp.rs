@@ -15,10 +15,11 @@ pub use spread::{Spread, allowed as spread_allowed};
 use super::ScenarioError;
 use super::own::{self, Spent};
 use super::school::{self, STEP_MS_MAX, School};
-use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
+use crate::client::{Due, Engine, OnLoss, Player, Target, Targets, Task};
 use crate::measure::{Micros, PhaseTimes, Quantiles, Reckoning};
 use crate::plan::{Habits, Pace, Plan};
 use crate::report::{Console, Outcome, Window};
+use crate::sys::clock::Stamp;
 use crate::sys::{clock, count, real};
 use crate::verdict::Own;
 
@@ -232,11 +233,8 @@ pub fn run(
     school.tell_hosts(&mut engine, Task::Finish);
     engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(&school, e) == 0)?;
     let tally = &engine.world.tally;
-    let missing = engine
-        .players()
-        .filter(|player| player.due_at() < ended_at && player.id().is_none());
     let figures = Figures {
-        not_joined: count(missing.count()),
+        not_joined: not_joined(&engine, ended_at),
         stages: all,
         spread,
         fault_examples: [&stuck, &verdict.reckoning.examples, tally.faults.examples()].concat(),
@@ -277,6 +275,11 @@ fn own_in_holds(engine: &Engine, times: &[StageTimes]) -> Own {
         lateness,
         ..own::own(engine)
     }
+}
+
+fn not_joined(engine: &Engine, ended_at: Stamp) -> u64 {
+    let missing = |player: &&Player| player.due_at() < ended_at && player.id().is_none();
+    count(engine.players().filter(missing).count())
 }
 
 fn not_told(school: &School, engine: &Engine) -> u64 {
