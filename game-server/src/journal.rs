@@ -173,6 +173,11 @@ pub trait GameLog: Send + Sync + 'static {
     /// the record of one cannot be read, which says nothing about the others.
     fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>>;
 
+    /// Whether it is there when the server's process has ended, so that a later one finds what was given back.
+    fn outlives_server(&self) -> bool {
+        true
+    }
+
     /// Changes whenever the log can be reached again, since it may lack data then: owners look after their games at once. Never
     /// changes for a log that is never away.
     fn returns(&self) -> watch::Receiver<u64> {

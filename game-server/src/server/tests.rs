@@ -13,6 +13,7 @@ use crate::registry::Found;
 use crate::session::outbox::Outbox;
 use crate::stored::{Snapshot, encode_facts, encode_snapshot};
 use crate::testing;
+use crate::timeline::Timeline;
 
 /// An API that nobody asks.
 struct Nobody;
@@ -49,6 +50,7 @@ fn poisoned() -> Birth {
         state,
         over_ms: None,
         result_settled: false,
+        timeline: Timeline::new(0),
     };
     Birth {
         owner: Owner {
