@@ -54,8 +54,10 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
         at: 0,
         over_ms: None,
         result_settled: false,
+        timeline: Timeline::new(0),
         last: RecordNumber::NONE,
         torn: false,
+        lost: 0,
         facts,
     };
     let birth = Birth {
@@ -66,6 +68,7 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
             state: restored.game.export(),
             over_ms: None,
             result_settled: false,
+            timeline: Timeline::new(0),
         }),
         through: RecordNumber::NONE,
     };
@@ -88,6 +91,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
         cluster: None,
+        server: Weak::new(),
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());

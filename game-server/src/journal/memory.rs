@@ -138,6 +138,10 @@ impl MemoryLog {
 }
 
 impl GameLog for MemoryLog {
+    fn outlives_server(&self) -> bool {
+        false
+    }
+
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         self.call(move |games| {
             if let Some(kept) = games.get(&code) {
@@ -251,11 +255,11 @@ impl GameLog for MemoryLog {
         })
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.call(|games| {
             games
                 .iter()
-                .map(|(code, kept)| (*code, kept.stored.owner.clone()))
+                .map(|(code, kept)| (*code, Some(kept.stored.owner.clone())))
                 .collect()
         })
     }

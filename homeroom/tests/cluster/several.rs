@@ -17,7 +17,7 @@ pub(crate) const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
 
 /// A Redis, an API, some game servers on both, and a teacher.
 pub(crate) struct Site {
-    redis: RedisServer,
+    pub(crate) redis: RedisServer,
     pub(crate) cluster: Cluster,
     pub(crate) api: Api,
     pub(crate) games: Vec<Game>,
@@ -46,7 +46,7 @@ impl Site {
         site
     }
 
-    async fn member(&self, name: &str) -> Game {
+    pub(crate) async fn member(&self, name: &str) -> Game {
         self.cluster
             .member(name, &self.api.internal, &self.redis.url())
             .await
@@ -63,7 +63,7 @@ impl Site {
         created["game"].clone()
     }
 
-    async fn host(&self, server: usize) -> Socket {
+    pub(crate) async fn host(&self, server: usize) -> Socket {
         let mut socket = Socket::open_again(self.at(server), PATH).await;
         socket
             .say(json!({ "t": "host", "token": self.teacher.token }))
@@ -73,14 +73,14 @@ impl Site {
     }
 
     /// A player who joins or resumes, and its `welcome`.
-    async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
+    pub(crate) async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
         let mut socket = Socket::open_again(self.at(server), PATH).await;
         socket.say(first).await;
         let welcome = socket.until("welcome").await;
         (socket, welcome)
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         for process in self.games.into_iter().map(|game| game.process) {
             process.ask_to_stop();
             process.ended_well().await;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use super::board::Board;
 use super::codec::{self, Opcode};
 use super::pacer::{Due, Task};
 use crate::measure::Tally;
@@ -80,6 +81,10 @@ pub struct Class {
     pub gone: u32,
     /// Members, the host included, that were cut off and are not back yet.
     pub away: u32,
+    /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
+    pub closed_q: u16,
+    /// What its phones were told of their places.
+    pub(super) board: Board,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.
     pub last_refusal: u16,
@@ -99,6 +104,8 @@ impl Class {
             ended: 0,
             gone: 0,
             away: 0,
+            closed_q: 0,
+            board: Board::default(),
             last_refusal: 0,
         }
     }
