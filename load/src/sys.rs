@@ -5,6 +5,7 @@ pub mod clock;
 pub mod cpu;
 pub mod hardware;
 pub mod limits;
+pub mod namespace;
 pub mod process;
 pub mod redis;
 pub mod signals;

@@ -6,6 +6,7 @@ mod presence;
 
 use super::codec::Message;
 use super::pacer::{Due, Task};
+use super::patience::{Patience, QUIET_PLAYING_MS, QUIET_WAITING_MS};
 use super::world::{Effects, World};
 use crate::measure::{FaultKind, Sequence, SequenceFault};
 use crate::plan::{self, Mishap};
@@ -53,6 +54,11 @@ pub struct Player {
     /// Times that it was cut off, and failed attempts to come back since.
     turn: u16,
     attempt: u16,
+    /// When the server said to come back, in milliseconds from the end of the socket.
+    asked_ms: Option<u32>,
+    patience: Patience,
+    /// A `pong` will count as the answer to the question for the head of the sequence.
+    asks_head: bool,
 }
 
 /// What a phone shows at the end.
@@ -93,7 +99,22 @@ impl Player {
             away_since: None,
             turn: 0,
             attempt: 0,
+            asked_ms: None,
+            patience: Patience::default(),
+            asks_head: false,
         }
+    }
+
+    /// Which of its game's doors it takes, by number.
+    pub(super) fn door(&self) -> u32 {
+        let attempts = u32::from(self.turn) + u32::from(self.attempt);
+        self.class.wrapping_add(self.student).wrapping_add(attempts)
+    }
+
+    /// Whether it was told anything since `moment`.
+    #[must_use]
+    pub fn has_heard_since(&self, moment: Stamp) -> bool {
+        self.patience.has_heard_since(moment)
     }
 
     /// Index of its class.
@@ -149,6 +170,7 @@ impl Player {
         match *message {
             Message::Text(text) => {
                 world.tally.messages += 1;
+                self.patience.heard(now);
                 if let Some(class) = world.class_mut(self.class) {
                     class.traffic.frames += 1;
                     class.traffic.payload_bytes += crate::sys::count(text.len());
@@ -169,13 +191,26 @@ impl Player {
 
     /// Something is due. Who is not welcomed yet, or was cut off, does it when it is back.
     pub(super) fn on_due(&mut self, now: Stamp, due: Due, world: &mut World, effects: &mut Effects) {
+        if due.task == Task::Listen {
+            let is_playing = self.answered_q > 0 || self.open_q > 0;
+            let quiet_ms = match is_playing && !self.saw_end {
+                true => QUIET_PLAYING_MS,
+                false => QUIET_WAITING_MS,
+            };
+            return self.patience.on_due(due.at, now, quiet_ms, effects);
+        }
         if !self.here {
             return;
         }
         match due.task {
             Task::Answer { q } => self.answer(now, now.since(due.at), q, world, effects),
             Task::TapAgain { q } => self.tap_again(q, world, effects),
-            Task::Ping => effects.send(crate::wire::ToServer::Ping),
+            Task::Ping => {
+                self.asks_head = true;
+                effects.send(crate::wire::ToServer::Ping);
+            }
+            // Done above.
+            Task::Listen => {}
             // The engine's.
             Task::Connect | Task::Drop { .. } | Task::Freeze { .. } | Task::Thaw => {}
             // A host's.
@@ -198,6 +233,7 @@ impl Player {
             let joins = is_welcome && self.id == 0;
             self.unsaved = frame.saved == Some(false) && (self.unsaved || joins);
         }
+        self.asked_ms = frame.retry_ms;
         match frame.t.as_str() {
             "welcome" => self.on_welcome(now, frame, world, effects),
             "sync" => self.on_sync(now, text, frame, world, effects),
@@ -295,8 +331,8 @@ impl Player {
         }
     }
 
-    fn on_pong(&self, frame: &Frame<'_>, world: &mut World) {
-        world.tally.pongs += 1;
+    fn on_pong(&mut self, frame: &Frame<'_>, world: &mut World) {
+        world.tally.pongs += u64::from(std::mem::take(&mut self.asks_head));
         if frame.seq != self.sequence.last() {
             self.fault(world, FaultKind::Gap, || {
                 format!("head {:?}, has {:?}", frame.seq, self.sequence.last())

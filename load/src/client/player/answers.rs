@@ -35,6 +35,9 @@ impl Player {
             q,
             choice: planned.choice,
         });
+        if world.is_watchful {
+            self.patience.asked(now, effects);
+        }
         let clicked_at = world
             .class_mut(self.class)
             .and_then(|c| c.click_mut(q))
