@@ -342,14 +342,8 @@ impl Discovery {
         }
         for (source, member) in found {
             let seen = now;
-            self.known.insert(
-                member.name.clone(),
-                Known {
-                    member,
-                    source,
-                    seen,
-                },
-            );
+            self.known
+                .insert(member.name.clone(), Known { member, source, seen });
         }
         let sources = &self.sources;
         self.known
@@ -500,7 +494,10 @@ mod tests {
         wait_for(&["game-1", "game-2"]).await;
         write("game-3=127.0.0.1:1\ngame-3=127.0.0.1:2\n");
         let refused = Discovery::of_file(&path).unwrap_err();
-        assert!(matches!(refused, DiscoveryError::Members(MembersError::Repeated(_))));
+        assert!(matches!(
+            refused,
+            DiscoveryError::Members(MembersError::Repeated(_))
+        ));
         write("game-3=127.0.0.1:1\n");
         wait_for(&["game-3"]).await;
     }

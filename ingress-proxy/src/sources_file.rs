@@ -103,7 +103,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("servers");
         let write = |text: &str| std::fs::write(&path, text).unwrap();
-        assert!(matches!(SourcesFile::open(&path), Err(SourcesFileError::Read { .. })));
+        assert!(matches!(
+            SourcesFile::open(&path),
+            Err(SourcesFileError::Read { .. })
+        ));
         write("# two\n\n game-0=10.0.0.7:1/2 \ngame-{}.game:3\n");
         let (mut file, sources) = SourcesFile::open(&path).unwrap();
         assert_eq!(
@@ -114,11 +117,21 @@ mod tests {
         write("game-0=10.0.0.7:1\ngame:1");
         let refused = file.news().unwrap_err();
         assert!(
-            matches!(refused, SourcesFileError::Line { line: 2, source: SourceError::Nameless, .. }),
+            matches!(
+                refused,
+                SourcesFileError::Line {
+                    line: 2,
+                    source: SourceError::Nameless,
+                    ..
+                }
+            ),
             "{refused:?}"
         );
         assert!(file.news().unwrap().is_none(), "it was told");
         write("game-1=10.0.0.7:1");
-        assert_eq!(file.news().unwrap(), Some(vec!["game-1=10.0.0.7:1".parse().unwrap()]));
+        assert_eq!(
+            file.news().unwrap(),
+            Some(vec!["game-1=10.0.0.7:1".parse().unwrap()])
+        );
     }
 }

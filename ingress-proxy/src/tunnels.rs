@@ -66,7 +66,8 @@ impl Tunnels {
 
     /// Closes those to `server`, spread over `within`.
     pub(crate) async fn close_of(self, server: Arc<Upstream>, within: Duration) {
-        self.close_some(within, |entry| Arc::ptr_eq(&entry.server, &server)).await;
+        self.close_some(within, |entry| Arc::ptr_eq(&entry.server, &server))
+            .await;
     }
 
     async fn close_some(&self, within: Duration, which: impl Fn(&Entry) -> bool) {
@@ -176,7 +177,10 @@ mod tests {
         }
         let left = |server: &Arc<Upstream>| {
             let open = tunnels.lock();
-            open.handles.values().filter(|entry| Arc::ptr_eq(&entry.server, server)).count()
+            open.handles
+                .values()
+                .filter(|entry| Arc::ptr_eq(&entry.server, server))
+                .count()
         };
         assert_eq!(left(&well), 15);
     }

@@ -218,7 +218,14 @@ impl Stack {
         let api = self.internal.get(number % self.internal.len().max(1)).copied();
         let api = api.ok_or_else(|| StackError::Start(io::ErrorKind::NotFound.into()))?;
         let store = self.stores.first().map(String::as_str);
-        let program = commands::game(&self.binaries, &directory, crate::sys::small(number), at, api, store);
+        let program = commands::game(
+            &self.binaries,
+            &directory,
+            crate::sys::small(number),
+            at,
+            api,
+            store,
+        );
         self.game_admins
             .extend(program.admin().map(target_at).transpose()?);
         self.game_programs.push(program.clone());

@@ -109,7 +109,17 @@ fn games_of_a_killed_server_go_on_at_another_one() {
 
 #[test]
 fn classes_that_nothing_keeps_together_play_to_the_end_and_the_alarm_metric_tells() {
-    let more = ["--round-robin", "--classes", "4", "--stages", "1", "--climb", "5", "--hold", "5"];
+    let more = [
+        "--round-robin",
+        "--classes",
+        "4",
+        "--stages",
+        "1",
+        "--climb",
+        "5",
+        "--hold",
+        "5",
+    ];
     let run = Run::of(&[&["ramp"], &CLUSTER[..], &more].concat());
     assert!(
         run.number("counts", "calls passed on by game servers") >= 31,

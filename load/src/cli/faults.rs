@@ -89,7 +89,11 @@ impl KillArgs {
         let classes = if self.short { 16 } else { 64 };
         let timing = kill::Timing::full(blow, self.kills.unwrap_or(kills), self.classes.unwrap_or(classes));
         kill::Timing {
-            spread_ms: if self.short { SPREAD_SHORT_MS } else { timing.spread_ms },
+            spread_ms: if self.short {
+                SPREAD_SHORT_MS
+            } else {
+                timing.spread_ms
+            },
             ..timing
         }
     }
@@ -117,10 +121,17 @@ impl RollingArgs {
     /// `processes` are restarted in turn.
     pub(super) fn timing(&self) -> kill::Timing {
         let (rounds, classes) = if self.short { (1, 12) } else { (5, 60) };
-        let restarts = self.rounds.unwrap_or(rounds).saturating_mul(self.common.processes());
+        let restarts = self
+            .rounds
+            .unwrap_or(rounds)
+            .saturating_mul(self.common.processes());
         let timing = kill::Timing::full(Blow::Stop, restarts, self.classes.unwrap_or(classes));
         kill::Timing {
-            spread_ms: if self.short { SPREAD_SHORT_MS } else { timing.spread_ms },
+            spread_ms: if self.short {
+                SPREAD_SHORT_MS
+            } else {
+                timing.spread_ms
+            },
             ..timing
         }
     }

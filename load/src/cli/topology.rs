@@ -71,12 +71,7 @@ impl TopologyArgs {
 
     /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise. With `networks`
     /// each game server has one of its own, which can be cut.
-    pub(super) fn start(
-        &self,
-        games: Option<u32>,
-        pauses: Pauses,
-        networks: bool,
-    ) -> Result<Stack, Failure> {
+    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses, networks: bool) -> Result<Stack, Failure> {
         let Self {
             store,
             proxies,

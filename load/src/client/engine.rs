@@ -10,12 +10,12 @@ use mio::{Events, Interest, Poll, Token};
 use thiserror::Error;
 
 use super::host::Host;
+use super::http::Target;
 use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
 use super::receive::Inbox;
 use super::rhythm;
-use super::http::Target;
 use super::targets::Targets;
 use super::world::{Class, Door, Effects, NEVER_DONE_US, OnLoss, World};
 use crate::measure::FaultKind;

@@ -89,7 +89,12 @@ mod tests {
 
     /// Listens whenever that is due until `limit`, hearing an answer to each question for as long as `answers` says; when the
     /// socket was given up, and how often was asked.
-    fn listen_until(limit: Stamp, patience: &mut Patience, effects: &mut Effects, answers: bool) -> (Option<Stamp>, u32) {
+    fn listen_until(
+        limit: Stamp,
+        patience: &mut Patience,
+        effects: &mut Effects,
+        answers: bool,
+    ) -> (Option<Stamp>, u32) {
         let mut asked = 0;
         while let Some(due) = effects.due.pop() {
             if due.at > limit {
@@ -124,7 +129,10 @@ mod tests {
         patience.begin(begin, &mut effects);
         patience.heard(begin);
         let (gone, asked) = listen_until(minute, &mut patience, &mut effects, false);
-        assert_eq!((gone, asked), (Some(begin.plus_ms(QUIET_PLAYING_MS + REPLY_MS)), 1));
+        assert_eq!(
+            (gone, asked),
+            (Some(begin.plus_ms(QUIET_PLAYING_MS + REPLY_MS)), 1)
+        );
     }
 
     #[test]

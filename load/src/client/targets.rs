@@ -134,7 +134,10 @@ mod tests {
             targets.doors("K7Q2MX").map(|door| door.address.port()).collect()
         };
         assert_eq!(ports(&targets), [targets.game("K7Q2MX").address.port()]);
-        assert_eq!(ports(&Targets::any_of(vec![target(1), target(2)], target(3))), [1, 2]);
+        assert_eq!(
+            ports(&Targets::any_of(vec![target(1), target(2)], target(3))),
+            [1, 2]
+        );
         let bare = Targets::from(target(9)).with_prefixes("", "/s/");
         assert_eq!(
             (bare.game_path("/games?g=X"), bare.store_path("/q")),

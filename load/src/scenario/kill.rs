@@ -16,7 +16,6 @@ mod strike;
 
 pub use blow::{Blow, Mending};
 
-
 use std::collections::BTreeMap;
 
 use serde::Serialize;

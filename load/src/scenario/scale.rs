@@ -157,7 +157,11 @@ impl Run<'_> {
         console.progress("it goes");
         self.shrink(&school)?;
         self.figures.cycles += 1;
-        let limit_ms = if self.figures.never_back > 0 { 0 } else { GAME_MS_MAX };
+        let limit_ms = if self.figures.never_back > 0 {
+            0
+        } else {
+            GAME_MS_MAX
+        };
         let ending = &mut self.figures.ending;
         let examples = ending.add(&mut self.engine, &mut school, limit_ms, console)?;
         self.figures.fault_examples.extend(examples);
@@ -201,7 +205,10 @@ impl Run<'_> {
         engine.run_until(clock::now().plus_ms(self.timing.calm_ms), |_| false)?;
         let (losses_after, moves_after) = self.so_far(school);
         self.figures.cut_off_by_growing += losses_after.iter().sum::<u64>() - losses.iter().sum::<u64>();
-        let moved = moves.iter().zip(&moves_after).filter(|(before, after)| after > before);
+        let moved = moves
+            .iter()
+            .zip(&moves_after)
+            .filter(|(before, after)| after > before);
         self.figures.games_moved_by_growing += count(moved.count());
         Ok(())
     }
@@ -233,14 +240,17 @@ impl Run<'_> {
         }
         self.figures.games_moved += moved;
         self.figures.moved_nothing += u64::from(moved == 0);
-        self.without_service.merge(&self.engine.world.tally.without_service);
+        self.without_service
+            .merge(&self.engine.world.tally.without_service);
         Ok(())
     }
 
     /// Losses of sockets and moves of all classes so far.
     fn so_far(&self, school: &School) -> (Vec<u64>, Vec<u64>) {
         let classes = school.classes(&self.engine);
-        classes.map(|class| (class.losses, u64::from(class.moves))).unzip()
+        classes
+            .map(|class| (class.losses, u64::from(class.moves)))
+            .unzip()
     }
 
     fn outcome(self) -> Outcome {

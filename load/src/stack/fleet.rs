@@ -66,20 +66,32 @@ fn membership(admin: &Target) -> Option<Vec<Known>> {
 impl Growing<'_> {
     fn extra(&self) -> Result<&Service, String> {
         let name = self.extra.as_deref().ok_or("there is no server to take away")?;
-        self.stack.service(name).ok_or_else(|| format!("there is no {name}"))
+        self.stack
+            .service(name)
+            .ok_or_else(|| format!("there is no {name}"))
     }
 }
 
 impl Fleet for Growing<'_> {
     fn grow(&mut self) -> Result<(), String> {
         if self.extra.is_none() {
-            self.stack.start_game().map_err(|error: StackError| error.to_string())?;
-            self.extra = self.stack.game_programs.last().map(|program| program.name.clone());
+            self.stack
+                .start_game()
+                .map_err(|error: StackError| error.to_string())?;
+            self.extra = self
+                .stack
+                .game_programs
+                .last()
+                .map(|program| program.name.clone());
         } else {
             let service = self.extra()?;
             service.hold(false);
             let limit = clock::now().plus_ms(START_MS_MAX);
-            wait_until(limit, || service.is_ready(), "the new game server did not come up")?;
+            wait_until(
+                limit,
+                || service.is_ready(),
+                "the new game server did not come up",
+            )?;
         }
         self.stack.tell_proxies(self.stack.game_programs.len())
     }
@@ -92,7 +104,11 @@ impl Fleet for Growing<'_> {
             return Err(format!("{} is not there to be stopped", service.name()));
         }
         let limit = clock::now().plus_ms(LEAVE_MS_MAX);
-        wait_until(limit, || service.restarts().len() > before, "the game server did not stop")?;
+        wait_until(
+            limit,
+            || service.restarts().len() > before,
+            "the game server did not stop",
+        )?;
         self.stack.tell_proxies(self.stack.game_programs.len() - 1)
     }
 }

@@ -74,7 +74,11 @@ impl Networks {
         let within = ["netns", "exec", name].map(str::to_owned);
         let binary = program.binary.display().to_string();
         Program {
-            arguments: within.into_iter().chain([binary]).chain(program.arguments).collect(),
+            arguments: within
+                .into_iter()
+                .chain([binary])
+                .chain(program.arguments)
+                .collect(),
             binary: "ip".into(),
             ..program
         }
@@ -121,10 +125,13 @@ const fn ip(number: u8, end: u8) -> Ipv4Addr {
 
 /// Runs a tool of iproute2 with arguments that contain no spaces.
 fn run(tool: &str, arguments: &str) -> io::Result<()> {
-    let output = Command::new(tool).args(arguments.split(' ')).output().map_err(|error| {
-        let why = format!("{tool} cannot be run ({error}); install it: apt-get install iproute2");
-        io::Error::new(error.kind(), why)
-    })?;
+    let output = Command::new(tool)
+        .args(arguments.split(' '))
+        .output()
+        .map_err(|error| {
+            let why = format!("{tool} cannot be run ({error}); install it: apt-get install iproute2");
+            io::Error::new(error.kind(), why)
+        })?;
     if output.status.success() {
         return Ok(());
     }

@@ -20,8 +20,14 @@ const RENEWED: &str = "homeroom_game_leases_renewed_total";
 const COUNTED: [(&str, &str); 4] = [
     ("homeroom_game_games_fenced_total", "games fenced"),
     ("homeroom_game_games_restored_total", "games taken up"),
-    ("homeroom_game_passed_on_total{how=\"told\"}", "calls passed on by a word to a proxy"),
-    ("homeroom_game_passed_on_total{how=\"tunnelled\"}", "calls passed on by a tunnel"),
+    (
+        "homeroom_game_passed_on_total{how=\"told\"}",
+        "calls passed on by a word to a proxy",
+    ),
+    (
+        "homeroom_game_passed_on_total{how=\"tunnelled\"}",
+        "calls passed on by a tunnel",
+    ),
 ];
 
 /// The processes of a stack that one kind of blow is for.
@@ -83,7 +89,11 @@ impl<'a> Struck<'a> {
         let limit = clock::now().plus_ms(START_MS_MAX);
         for admin in admins {
             let renewed = |by: u64| metric(admin, RENEWED).is_ok_and(|now| now >= by);
-            wait_until(limit, || metric(admin, RENEWED).is_ok(), "a game server tells nothing")?;
+            wait_until(
+                limit,
+                || metric(admin, RENEWED).is_ok(),
+                "a game server tells nothing",
+            )?;
             let before = metric(admin, RENEWED).unwrap_or(0);
             // What was seen before a renewal may be old.
             let is_well = || renewed(before + 2) && metric(admin, LEASED).is_ok_and(|leased| leased >= all);
@@ -139,7 +149,11 @@ impl Victims for Struck<'_> {
                     Blow::Stop => DRAIN_MS_MAX,
                     Blow::Kill | Blow::KillForGood | Blow::Freeze | Blow::Cut => START_MS_MAX,
                 };
-                wait_until(clock::now().plus_ms(limit_ms), is_back, &format!("{name} did not come back"))?;
+                wait_until(
+                    clock::now().plus_ms(limit_ms),
+                    is_back,
+                    &format!("{name} did not come back"),
+                )?;
             }
             Blow::Freeze => {
                 // An error means that it has ended, and then it is no zombie.
@@ -163,7 +177,11 @@ impl Victims for Struck<'_> {
         let mut counts = BTreeMap::new();
         for (metric_name, name) in COUNTED {
             // A server that is down has nothing to tell.
-            let told = self.stack.game_admins.iter().filter_map(|admin| metric(admin, metric_name).ok());
+            let told = self
+                .stack
+                .game_admins
+                .iter()
+                .filter_map(|admin| metric(admin, metric_name).ok());
             counts.insert(name, told.sum());
         }
         counts

@@ -46,7 +46,9 @@ fn games_that_move_once_pass() {
 fn games_that_move_too_often_or_too_soon_do_not_pass() {
     let twice = failing(&play(Fault::MovesTwice));
     assert!(
-        twice.iter().any(|f| f.starts_with("games moved more than once = ")),
+        twice
+            .iter()
+            .any(|f| f.starts_with("games moved more than once = ")),
         "{twice:?}"
     );
     let soon = failing(&play(Fault::MovesAtGrowing));

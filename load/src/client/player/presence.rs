@@ -14,7 +14,13 @@ impl Player {
     }
 
     /// The handshake is done; its end was read `late_us` after it had arrived.
-    pub(in crate::client) fn on_open(&mut self, now: Stamp, late_us: u64, world: &World, effects: &mut Effects) {
+    pub(in crate::client) fn on_open(
+        &mut self,
+        now: Stamp,
+        late_us: u64,
+        world: &World,
+        effects: &mut Effects,
+    ) {
         self.own_us = self
             .own_us
             .saturating_add(u32::try_from(late_us).unwrap_or(u32::MAX));

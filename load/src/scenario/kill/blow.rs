@@ -59,12 +59,13 @@ impl Blow {
         }
     }
 
-    /// Whether the processes are struck one after the other, and not at random.
+    /// Whether the processes are struck one after the other, and not at random: where the games go to another server, the one
+    /// struck before has none.
     #[must_use]
     pub const fn goes_round(self) -> bool {
         match self {
-            Self::Stop => true,
-            Self::Kill | Self::KillForGood | Self::Freeze | Self::Cut => false,
+            Self::KillForGood | Self::Freeze | Self::Cut | Self::Stop => true,
+            Self::Kill => false,
         }
     }
 

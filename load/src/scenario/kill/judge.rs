@@ -19,14 +19,7 @@ pub(super) fn measured(figures: &Figures, timing: &Timing, tally: &Tally, down: 
         let name = &format!("{plural} that met no answer in flight");
         measured.count(name, figures.kills - figures.kills_with_answers_in_flight);
         let limit = f64::from(asked) * SHARE_WITHOUT_MAX;
-        measured.bar(
-            name,
-            Figure::Count {
-                name: name.clone(),
-            },
-            limit,
-            "",
-        );
+        measured.bar(name, Figure::Count { name: name.clone() }, limit, "");
     }
     measured.count(plural, figures.kills);
     let in_flight = format!("{plural} with answers in flight");
@@ -87,7 +80,12 @@ fn judge_back(measured: &mut Measured, blow: Blow) {
         }
         // At the latest the zombie itself says that the game has moved.
         Blow::Freeze => {}
-        Blow::Stop => measured.bar("back in play, the last", back(100.0), bars::BACK_AFTER_STOP_MS_MAX, "ms"),
+        Blow::Stop => measured.bar(
+            "back in play, the last",
+            back(100.0),
+            bars::BACK_AFTER_STOP_MS_MAX,
+            "ms",
+        ),
     }
 }
 
@@ -109,9 +107,8 @@ pub(super) fn table(figures: &Figures, blow: Blow) -> Table {
     let back = figures.back.as_ref().map_or_else(String::new, |q| {
         format!("{:.0}/{:.0}/{:.0}/{:.0}", q.p50_ms, q.p95_ms, q.p99_ms, q.max_ms)
     });
-    let middle_and_most = |q: Option<&Quantiles>| {
-        q.map_or_else(String::new, |q| format!("{:.0}/{:.0}", q.p50_ms, q.max_ms))
-    };
+    let middle_and_most =
+        |q: Option<&Quantiles>| q.map_or_else(String::new, |q| format!("{:.0}/{:.0}", q.p50_ms, q.max_ms));
     let down = middle_and_most(figures.down.as_ref());
     let without_service = middle_and_most(figures.without_service.as_ref());
     let [answers, wrong] = figures.ending.cells();

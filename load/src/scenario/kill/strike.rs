@@ -11,7 +11,8 @@ use crate::scenario::ScenarioError;
 use crate::scenario::school::{self, School};
 use crate::sys::clock::{self, Stamp};
 
-/// After a silent blow everybody asks for a sign of life this much later, in milliseconds: what was on its way before has arrived.
+/// After a blow that clients may notice late everybody asks for a sign of life this much later, in milliseconds: what was on its way
+/// before has arrived.
 const SIGN_AFTER_MS: u64 = 300;
 
 impl Run<'_> {
@@ -52,7 +53,7 @@ impl Run<'_> {
             victims.strike(victim).map_err(ScenarioError::Victim)
         })?;
         let mut sign_of_life = blow
-            .is_silent()
+            .counts_from_the_blow()
             .then(|| school.ask_for_signs_of_life(engine, struck_at.plus_ms(SIGN_AFTER_MS)));
         match blow.mending() {
             Mending::AtOnce => self.mend(victim, struck_at)?,
@@ -93,7 +94,9 @@ impl Run<'_> {
         let Self { engine, victims, .. } = self;
         // It waits by itself, longer than any of its steps may take.
         let limit = clock::now().plus_ms(self.timing.round_ms_max() * 4);
-        school::meanwhile(engine, limit, || victims.mend(victim).map_err(ScenarioError::Victim))?;
+        school::meanwhile(engine, limit, || {
+            victims.mend(victim).map_err(ScenarioError::Victim)
+        })?;
         self.down.record(clock::now().since(struck_at));
         Ok(())
     }
@@ -106,7 +109,12 @@ impl Run<'_> {
         (struck_at, served_at): (Stamp, Stamp),
         sign_of_life: Option<Stamp>,
     ) -> Result<(), ScenarioError> {
-        let Self { engine, timing, figures, .. } = self;
+        let Self {
+            engine,
+            timing,
+            figures,
+            ..
+        } = self;
         let missing = |e: &Engine| {
             let silent = sign_of_life.map_or(0, |moment| school.without_sign_of_life(e, moment));
             school.away(e) + silent

@@ -41,7 +41,10 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
             // One in two goes to the wrong one of two servers, and more of more.
             let least = (plan.my_students() + count(plan.my_classes().count())) / 4;
             let missing = least.saturating_sub(passed_on);
-            measured.zero("connections that should have been passed on and were not", missing);
+            measured.zero(
+                "connections that should have been passed on and were not",
+                missing,
+            );
         }
     }
     measured.count("players", plan.my_students());

@@ -8,10 +8,22 @@ use crate::report::{Figure, Measured, Table, bars};
 pub(super) fn measured(figures: &Figures, tally: &Tally, without_service: &Micros) -> Measured {
     let mut measured = Measured::default();
     measured.count("times that a server came and went", figures.cycles);
-    measured.zero("members cut off by a server that came", figures.cut_off_by_growing);
-    measured.zero("games moved by a server that came", figures.games_moved_by_growing);
-    measured.count("members cut off by a server that went", figures.cut_off_by_shrinking);
-    measured.zero("members cut off whose game did not move", figures.cut_off_without_a_move);
+    measured.zero(
+        "members cut off by a server that came",
+        figures.cut_off_by_growing,
+    );
+    measured.zero(
+        "games moved by a server that came",
+        figures.games_moved_by_growing,
+    );
+    measured.count(
+        "members cut off by a server that went",
+        figures.cut_off_by_shrinking,
+    );
+    measured.zero(
+        "members cut off whose game did not move",
+        figures.cut_off_without_a_move,
+    );
     measured.count("games moved by a server that went", figures.games_moved);
     measured.zero("games moved more than once", figures.games_moved_again);
     measured.zero("servers that went and had no game", figures.moved_nothing);
