@@ -2,10 +2,12 @@
 
 use clap::Args;
 
+use super::Failure;
 use super::run::Common;
 use crate::plan::{Plan, Segment};
 use crate::scenario::kill::{self, Blow};
 use crate::scenario::scale;
+use crate::sys::namespace;
 
 /// Processes of a rolling restart at most: proxies, APIs and game servers.
 const ROUNDS_MAX: i64 = 50;
@@ -33,7 +35,13 @@ pub(super) struct KillArgs {
     /// happens in network namespaces of the run's own.
     #[arg(long)]
     pub(super) cut: bool,
+    /// This process is in such a namespace already.
+    #[arg(long, hide = true, requires = "cut")]
+    in_own_network: bool,
 }
+
+/// [`KillArgs::in_own_network`] as a flag.
+const IN_OWN_NETWORK: &str = "--in-own-network";
 
 #[derive(Debug, Args)]
 pub(super) struct RollingArgs {
@@ -76,6 +84,16 @@ impl KillArgs {
             (_, _, true) => Blow::Cut,
             (false, false, false) => Blow::Kill,
         }
+    }
+
+    /// Goes where networks may be made and cut.
+    pub(super) fn enter_own_network(&self) -> Result<(), Failure> {
+        if !self.cut || self.in_own_network {
+            return Ok(());
+        }
+        let why = anyhow::Error::from(namespace::begin_anew(IN_OWN_NETWORK));
+        let what = "--cut needs a network namespace of its own (root, unshare)";
+        Err(Failure::configuration(why.context(what)))
     }
 
     pub(super) fn timing(&self) -> kill::Timing {

@@ -17,7 +17,7 @@ use crate::report::{Console, Judgement, Record, store};
 use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect, scale};
 use crate::stack::{Pauses, REDIS, Stack};
 use crate::sys::redis::Redis;
-use crate::sys::{clock, limits, namespace};
+use crate::sys::{clock, limits};
 use crate::verdict::monitor::{Process, Processes};
 use crate::verdict::{Monitor, Word};
 
@@ -358,6 +358,9 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     if let Some(why) = scenario.objection() {
         return Err(Failure::configuration(anyhow::anyhow!(why)));
     }
+    if let Scenario::Kill(args) = scenario {
+        args.enter_own_network()?;
+    }
     limits::ensure_descriptors(scenario.sockets(&plan))
         .map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
 
@@ -368,10 +371,6 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         Scenario::Bigroom(_) | Scenario::Idle(_) | Scenario::Reconnect(_) => (false, false),
         Scenario::Rolling(_) | Scenario::Scale(_) => (false, false),
     };
-    if cuts {
-        let entered = namespace::enter().context("a network namespace of its own (root and unshare)");
-        entered.map_err(Failure::configuration)?;
-    }
     let mut stack = match common.up {
         true => Some(common.topology.start(None, scenario.pauses(), cuts)?),
         false => None,

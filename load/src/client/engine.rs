@@ -165,12 +165,14 @@ impl Engine {
         &self.conns
     }
 
-    /// Whether whoever is at a connection was told anything since `moment`, or is not here.
+    /// Whether whoever is at a connection was told anything since `moment`, or on a socket that was opened after the servers were struck;
+    /// or is not here.
     #[must_use]
     pub fn has_heard_since(&self, conn: u32, moment: Stamp) -> bool {
+        let struck_at = self.world.struck_at.unwrap_or(moment);
         self.conns.get(index(conn)).is_none_or(|conn| match &conn.role {
-            Role::Player(player) => !player.is_here() || player.has_heard_since(moment),
-            Role::Host(host) => !host.is_here() || host.has_heard_since(moment),
+            Role::Player(player) => !player.is_here() || player.has_heard_since(moment, struck_at),
+            Role::Host(host) => !host.is_here() || host.has_heard_since(moment, struck_at),
         })
     }
 

@@ -120,10 +120,10 @@ impl Host {
         self.class.wrapping_add(self.turn).wrapping_add(self.attempt)
     }
 
-    /// Whether it was told anything since `moment`.
+    /// Whether it was told anything since `moment`, or on a socket that was opened after `struck_at`.
     #[must_use]
-    pub fn has_heard_since(&self, moment: Stamp) -> bool {
-        self.patience.has_heard_since(moment)
+    pub fn has_heard_since(&self, moment: Stamp, struck_at: Stamp) -> bool {
+        self.patience.has_heard_since(moment, struck_at)
     }
 
     /// Index of its class.
@@ -211,6 +211,7 @@ impl Host {
 
     /// The handshake is done.
     pub(super) fn on_open(&mut self, now: Stamp, world: &World, effects: &mut Effects) {
+        self.patience.opened(now);
         if world.is_watchful {
             self.patience.begin(now, effects);
         }

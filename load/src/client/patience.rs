@@ -16,6 +16,7 @@ pub(super) const QUIET_WAITING_MS: u64 = 15_000;
 /// What one client has heard and waits for. The zero stamp stands for "nothing", as there are thousands of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Patience {
+    opened_at: Stamp,
     heard_at: Stamp,
     asked_at: Stamp,
     /// The only [`Task::Listen`] that counts; those before it were overtaken.
@@ -23,6 +24,11 @@ pub(super) struct Patience {
 }
 
 impl Patience {
+    /// A socket is open.
+    pub(super) fn opened(&mut self, now: Stamp) {
+        self.opened_at = now;
+    }
+
     /// A socket is open and its first frame was sent.
     pub(super) fn begin(&mut self, now: Stamp, effects: &mut Effects) {
         self.asked_at = now;
@@ -40,9 +46,9 @@ impl Patience {
         self.asked_at = Stamp::default();
     }
 
-    /// Whether something arrived after `moment`.
-    pub(super) fn has_heard_since(&self, moment: Stamp) -> bool {
-        self.heard_at > moment
+    /// Whether something arrived after `moment`, or on a socket that was opened after `struck_at`.
+    pub(super) fn has_heard_since(&self, moment: Stamp, struck_at: Stamp) -> bool {
+        self.heard_at > moment || (self.opened_at > struck_at && self.heard_at > self.opened_at)
     }
 
     /// A frame was sent that must be answered. A wait that has begun is not put off.
@@ -147,6 +153,13 @@ mod tests {
         patience.asked(sent.plus_ms(1_500), &mut effects);
         let (gone, _) = listen_until(begin.plus_ms(60_000), &mut patience, &mut effects, false);
         assert_eq!(gone, Some(sent.plus_ms(REPLY_MS)));
-        assert!(patience.has_heard_since(Stamp(begin.0 - 1)) && !patience.has_heard_since(begin));
+        let later = begin.plus_ms(60_000);
+        assert!(patience.has_heard_since(Stamp(begin.0 - 1), later));
+        assert!(!patience.has_heard_since(begin, begin));
+        patience.opened(begin.plus_ms(1));
+        assert!(!patience.has_heard_since(later, begin), "opened, and silent");
+        patience.heard(begin.plus_ms(2));
+        assert!(patience.has_heard_since(later, begin));
+        assert!(!patience.has_heard_since(later, begin.plus_ms(1)));
     }
 }

@@ -111,10 +111,10 @@ impl Player {
         self.class.wrapping_add(self.student).wrapping_add(attempts)
     }
 
-    /// Whether it was told anything since `moment`.
+    /// Whether it was told anything since `moment`, or on a socket that was opened after `struck_at`.
     #[must_use]
-    pub fn has_heard_since(&self, moment: Stamp) -> bool {
-        self.patience.has_heard_since(moment)
+    pub fn has_heard_since(&self, moment: Stamp, struck_at: Stamp) -> bool {
+        self.patience.has_heard_since(moment, struck_at)
     }
 
     /// Index of its class.

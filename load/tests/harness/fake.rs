@@ -185,25 +185,26 @@ impl Victims for Fake {
 /// Its games go once round through nowhere, as often as it is told: one server that stands for two.
 impl Fleet for Fake {
     fn grow(&mut self) -> Result<(), String> {
-        match self.fault {
-            Fault::MovesAtGrowing => self.strike(0).and_then(|()| self.mend(0)),
-            _ => Ok(()),
+        if self.fault == Fault::MovesAtGrowing {
+            self.strike(0)?;
+            self.mend(0)?;
         }
+        Ok(())
     }
 
     fn shrink(&mut self) -> Result<(), String> {
         self.strike(0)?;
         self.mend(0)?;
-        match self.fault {
-            Fault::MovesTwice => self.grow_again(),
-            _ => Ok(()),
+        if self.fault == Fault::MovesTwice {
+            self.move_again()?;
         }
+        Ok(())
     }
 }
 
 impl Fake {
     /// Waits until somebody is back, and moves the games once more.
-    fn grow_again(&mut self) -> Result<(), String> {
+    fn move_again(&mut self) -> Result<(), String> {
         while lock(&self.own.sockets).is_empty() {
             load::sys::clock::pause_ms(1);
         }

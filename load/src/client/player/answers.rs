@@ -262,7 +262,7 @@ mod tests {
         let answers = |student: &u32| plan.answer(0, *student, 1).is_some();
         let student = (0..30).find(answers).expect("nearly all answer");
         let mut world = World::new(plan);
-        world.classes.push(Class::new(0, 2, None));
+        world.classes.push(Class::new(0, 2, Vec::new()));
         let mut player = Player::new(0, student, Stamp(0));
         (player.here, player.open_q) = (true, 2);
         let (at, task) = (Stamp(5_000_000), Task::Answer { q: 1 });

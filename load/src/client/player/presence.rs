@@ -24,6 +24,7 @@ impl Player {
         self.own_us = self
             .own_us
             .saturating_add(u32::try_from(late_us).unwrap_or(u32::MAX));
+        self.patience.opened(now);
         if world.is_watchful {
             self.patience.begin(now, effects);
         }
