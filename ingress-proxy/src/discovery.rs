@@ -1,5 +1,5 @@
-//! Finding servers by name: hosts are looked up again and again, so that a pod may come back at another address, and a set of
-//! pods may grow and shrink.
+//! Finding servers: hosts are looked up again and again, so that a pod may come back at another address, and a set of pods may
+//! grow and shrink. Where Kubernetes is asked, `slices` hears of every change.
 //!
 //! A look-up that fails takes nobody away at once: a server that is gone costs a refused connection, one that was forgotten
 //! because the name service hiccuped would move its games.
@@ -8,13 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path as FilePath;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::group::Group;
 use crate::members::{MEMBERS_MAX, Member, MembersError, is_name};
+use crate::slices::Slices;
 use crate::sources_file::{SourcesFile, SourcesFileError};
 
 /// How often hosts are looked up. A restarted pod needs longer to become ready.
@@ -31,6 +34,8 @@ const GAP_MAX: usize = 2;
 const HOST_CHARS_MAX: usize = 253;
 /// What stands for the number in the host of a set's pods.
 const ORDINAL: &str = "{}";
+/// What a source begins with whose pods Kubernetes is asked for.
+const KUBERNETES: &str = "kubernetes:";
 
 /// Where servers are to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +51,22 @@ pub enum Source {
     Set(Place),
     /// `HOST:PORT`, as many servers as the host has addresses, each named by its address.
     All(Place),
+    /// `kubernetes:SERVICE[.NAMESPACE]:PORT`, the pods of a service, as the Kubernetes API tells them; named as they are.
+    Service {
+        /// The service's name.
+        name: String,
+        /// Where it is; none for where the proxy is.
+        namespace: Option<String>,
+        /// Ports of its pods.
+        ports: Ports,
+    },
+}
+
+/// Where pods serve, and where they are asked whether they are ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ports {
+    pub(crate) own: u16,
+    pub(crate) probe: Option<u16>,
 }
 
 /// Host and ports.
@@ -61,7 +82,7 @@ pub struct Place {
 pub enum SourceError {
     /// It has another form.
     #[error(
-        "must be NAME=HOST:PORT, SET-{{}}.SERVICE:PORT or SERVICE:PORT, each with /PROBE_PORT after it or not"
+        "must be NAME=HOST:PORT, SET-{{}}.SERVICE:PORT, SERVICE:PORT or kubernetes:SERVICE:PORT, each with /PROBE_PORT after it or not"
     )]
     Form,
     /// The name could not be a pod's.
@@ -70,12 +91,18 @@ pub enum SourceError {
     /// Game servers named by their addresses would be placed anew with each of them.
     #[error("game servers need names of their own: NAME=HOST:PORT or SET-{{}}.SERVICE:PORT")]
     Nameless,
+    /// A file is looked at, and Kubernetes listened to.
+    #[error("a service of Kubernetes goes with the flag and not into a file")]
+    Watched,
 }
 
 impl FromStr for Source {
     type Err = SourceError;
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
+        if let Some(service) = text.strip_prefix(KUBERNETES) {
+            return Self::service(&service.parse()?);
+        }
         if let Some((name, place)) = text.split_once('=') {
             if !is_name(name) {
                 return Err(SourceError::Name);
@@ -166,7 +193,25 @@ impl Place {
 }
 
 impl Source {
-    /// The servers that can be found now.
+    fn service(place: &Place) -> Result<Self, SourceError> {
+        let (name, namespace) = match place.host.split_once('.') {
+            Some((name, namespace)) => (name, Some(namespace)),
+            None => (place.host.as_str(), None),
+        };
+        if !is_name(name) || !namespace.is_none_or(is_name) {
+            return Err(SourceError::Name);
+        }
+        Ok(Self::Service {
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            ports: Ports {
+                own: place.port,
+                probe: place.probe_port,
+            },
+        })
+    }
+
+    /// The servers that can be found now by looking.
     async fn find(&self) -> Vec<Member> {
         match self {
             Self::One { name, place } => {
@@ -201,6 +246,8 @@ impl Source {
                 }
                 found
             }
+            // These are told, not looked for.
+            Self::Service { .. } => Vec::new(),
         }
     }
 
@@ -208,7 +255,7 @@ impl Source {
     fn changes(&self) -> bool {
         match self {
             Self::One { place, .. } => place.host.parse::<std::net::IpAddr>().is_err(),
-            Self::Set(_) | Self::All(_) => true,
+            Self::Set(_) | Self::All(_) | Self::Service { .. } => true,
         }
     }
 }
@@ -230,6 +277,9 @@ pub struct Discovery {
     sources: Vec<Source>,
     file: Option<SourcesFile>,
     known: BTreeMap<String, Known>,
+    watched: Vec<Slices>,
+    /// Whoever is watched has changed.
+    news: Arc<Notify>,
 }
 
 /// A server that was found.
@@ -252,6 +302,8 @@ impl Discovery {
             sources,
             file: None,
             known: BTreeMap::new(),
+            watched: Vec::new(),
+            news: Arc::default(),
         })
     }
 
@@ -267,6 +319,30 @@ impl Discovery {
         })
     }
 
+    /// Whether [`Discovery::watch`] is needed.
+    #[must_use]
+    pub fn asks_kubernetes(&self) -> bool {
+        let is_service = |source: &Source| matches!(source, Source::Service { .. });
+        self.sources.iter().any(is_service)
+    }
+
+    /// Begins to listen to Kubernetes about its services. Needs a runtime.
+    pub fn watch(&mut self, kubernetes: &kube::Client) {
+        for source in &self.sources {
+            if let Source::Service {
+                name,
+                namespace,
+                ports,
+            } = source
+            {
+                let namespace = namespace.as_deref().unwrap_or(kubernetes.default_namespace());
+                let news = Arc::clone(&self.news);
+                self.watched
+                    .push(Slices::watch(kubernetes.clone(), namespace, name, *ports, news));
+            }
+        }
+    }
+
     /// Whether it is worth looking again.
     #[must_use]
     pub fn changes(&self) -> bool {
@@ -280,7 +356,11 @@ impl Discovery {
             let members = source.find().await.into_iter();
             found.extend(members.map(|member| (source.clone(), member)));
         }
-        self.known_after(found, Instant::now())
+        let mut known = self.known_after(found, Instant::now());
+        for slices in &self.watched {
+            known.extend(slices.told(PATIENCE).await);
+        }
+        known
     }
 
     /// Looks once, and gives `group` who was found; nobody is no error.
@@ -302,7 +382,11 @@ impl Discovery {
     /// Keeps `group` up to date for as long as the process runs.
     pub async fn keep(mut self, group: Group) {
         while self.changes() {
-            self.wait_for_news().await;
+            let news = Arc::clone(&self.news);
+            tokio::select! {
+                () = self.wait_for_file() => {}
+                () = news.notified() => {}
+            }
             if let Err(error) = self.update(&group).await {
                 tracing::error!(%error, "the list of servers is left as it was");
             }
@@ -310,7 +394,7 @@ impl Discovery {
     }
 
     /// Waits until it is time to look again, or a file says something new. What is wrong with it is told, and changes nothing.
-    async fn wait_for_news(&mut self) {
+    async fn wait_for_file(&mut self) {
         let again = Instant::now() + EVERY;
         while Instant::now() < again {
             let pause = if self.file.is_some() { FILE_EVERY } else { EVERY };
@@ -399,6 +483,19 @@ mod tests {
             Ok(Source::Set(place("game-{}.game.homeroom", 8080, Some(9090))))
         );
         assert_eq!(source("api:8080"), Ok(Source::All(place("api", 8080, None))));
+        let service = |namespace: Option<&str>, probe| Source::Service {
+            name: "game".to_owned(),
+            namespace: namespace.map(str::to_owned),
+            ports: Ports { own: 8080, probe },
+        };
+        assert_eq!(source("kubernetes:game:8080"), Ok(service(None, None)));
+        assert_eq!(
+            source("kubernetes:game.homeroom:8080/9090"),
+            Ok(service(Some("homeroom"), Some(9090)))
+        );
+        for name in ["kubernetes:game.a.b:1", "kubernetes:.a:1", "kubernetes:game.:1"] {
+            assert_eq!(source(name), Err(SourceError::Name), "{name:?}");
+        }
         for form in [
             "",
             "game-0",
@@ -414,6 +511,9 @@ mod tests {
             "{}-{}.game:1",
             "{}{}:1",
             "-.{}:1/9/9",
+            "kubernetes:game",
+            "kubernetes:",
+            "kubernetes:a=b:1",
         ] {
             assert_eq!(source(form), Err(SourceError::Form), "{form:?}");
         }

@@ -83,6 +83,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Source>, SourcesFileError> {
     let source = |(text, line): (&str, usize)| {
         let named = text.parse().and_then(|source| match source {
             Source::All(_) => Err(SourceError::Nameless),
+            Source::Service { .. } => Err(SourceError::Watched),
             Source::One { .. } | Source::Set(_) => Ok(source),
         });
         named.map_err(|source| SourcesFileError::Line {
