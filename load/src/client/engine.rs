@@ -165,8 +165,7 @@ impl Engine {
         &self.conns
     }
 
-    /// Whether whoever is at a connection was told anything since `moment`, or on a socket that was opened after the servers were struck;
-    /// or is not here.
+    /// Whether whoever is at a connection was told anything since `moment`, or on a socket opened after the blow; or is not here.
     #[must_use]
     pub fn has_heard_since(&self, conn: u32, moment: Stamp) -> bool {
         let struck_at = self.world.struck_at.unwrap_or(moment);
@@ -359,7 +358,8 @@ impl Engine {
             return;
         };
         if std::mem::take(&mut conn.frozen) {
-            self.read(index(number), false, true);
+            // To the end of what there is: an end of the stream would not be told of again.
+            self.read(index(number), true, true);
         }
     }
 

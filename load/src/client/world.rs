@@ -88,6 +88,8 @@ pub struct Class {
     pub losses: u64,
     /// Since when nobody new is away, when somebody is: the moment at which its service may have ended.
     gap_since: Option<Stamp>,
+    /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
+    pub closed_q: u16,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.
     pub last_refusal: u16,
@@ -111,6 +113,7 @@ impl Class {
             moves: 0,
             losses: 0,
             gap_since: None,
+            closed_q: 0,
             last_refusal: 0,
         }
     }

@@ -32,6 +32,10 @@ pub struct Tally {
     pub never_done: u64,
     /// From the moment the first member of a class was cut off to the first one's return, when most were away between.
     pub without_service: Micros,
+    /// Attempts to come in, or to come back, that failed and were made again.
+    pub failed_attempts: u64,
+    /// States of a new epoch to somebody who had one of another: a game was taken over.
+    pub new_epochs: u64,
     /// Sockets lost that nobody dropped on purpose.
     pub cut_off: u64,
     /// Those among them that a client gave up because its server was silent.

@@ -38,6 +38,7 @@ pub(super) fn measured(figures: &Figures, timing: &Timing, tally: &Tally, down: 
         measured.zero("freezes after which no game was fenced", u64::from(fenced == 0));
     }
     measured.count("answers sent again", figures.sent_again);
+    measured.count("attempts to connect that failed", tally.failed_attempts);
     measured.count("joinings taken back", figures.joins_taken_back);
     for (phase, &kills) in &figures.kills_by_phase {
         measured.count(&format!("{plural} in phase {phase}"), kills);
