@@ -71,7 +71,7 @@ pub(crate) enum Said {
     Written(Written),
     Tail(Option<Tail>),
     Stored(Option<Box<Stored>>),
-    Games(Vec<(GameCode, Owner)>),
+    Games(Vec<(GameCode, Option<Owner>)>),
 }
 
 /// How a caller learns what became of its call.
@@ -173,7 +173,7 @@ impl GameLog for SimLog {
         self.write(Ask::Remove(code, claim, after))
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.ask(Ask::Games, |said| match said {
             Said::Games(games) => Some(games),
             Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) => None,
