@@ -83,8 +83,21 @@ const SPOIL: [&[u8]; 40] = [
     b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n",
 ];
 
+/// What a query may begin or end with, so that there are two keys for one reader and one for another.
+const KEYS: [&str; 8] = [
+    "%67=K7Q2MY&",
+    "g=K7Q2MY;",
+    "x;g=K7Q2MY&",
+    "g&",
+    "&%67=K7Q2MY",
+    ";g=K7Q2MY",
+    "&g",
+    ";%67",
+];
+
 #[derive(Debug, Clone)]
 enum Damage {
+    Key(usize),
     Insert(usize, usize),
     Replace(usize, usize),
     Delete(usize, usize),
@@ -102,6 +115,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         2 => (at(), 1..9_usize).prop_map(|(at, long)| Damage::Delete(at, long)),
         2 => (at(), any::<u8>()).prop_map(|(at, bits)| Damage::Flip(at, bits)),
         1 => (at(), 1..40_usize).prop_map(|(at, long)| Damage::Repeat(at, long)),
+        2 => at().prop_map(Damage::Key),
         1 => at().prop_map(Damage::Cut),
         1 => at().prop_map(Damage::Append),
     ]
@@ -113,6 +127,26 @@ fn damaged(good: usize, damages: &[Damage]) -> Vec<u8> {
         let length = bytes.len();
         let place = |at: usize| at % (length + 1);
         match *damage {
+            Damage::Key(which) => {
+                let which = which % KEYS.len();
+                let query = bytes.iter().position(|byte| *byte == b'?');
+                // The first half stands before what is there, the second after it.
+                let end = query.and_then(|from| {
+                    bytes
+                        .iter()
+                        .skip(from)
+                        .position(|byte| *byte == b' ')
+                        .map(|long| from + long)
+                });
+                let place = if which < KEYS.len() / 2 {
+                    query.map(|at| at + 1)
+                } else {
+                    end
+                };
+                if let Some(at) = place {
+                    bytes.splice(at..at, KEYS[which].bytes());
+                }
+            }
             Damage::Insert(at, what) => {
                 bytes.splice(place(at)..place(at), SPOIL[what % SPOIL.len()].iter().copied());
             }
