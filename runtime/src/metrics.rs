@@ -127,6 +127,7 @@ table!(
         ProxyTunnelsBrokenTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "broken" } "Tunnels that ended, by how.";
         ProxyTunnelsSilentTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "silent" } "Tunnels that ended, by how.";
         ProxyTunnelsDrainedTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "drained" } "Tunnels that ended, by how.";
+        ProxyTunnelsGivenUpTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "given_up" } "Tunnels that ended, by how.";
         ResultsRefusedTotal = "homeroom_api_results_refused_total" "Results refused because another one of the same game is stored.";
     }
 );

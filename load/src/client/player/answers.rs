@@ -39,6 +39,9 @@ impl Player {
             q,
             choice: planned.choice,
         });
+        if world.is_watchful {
+            self.patience.asked(now, effects);
+        }
         let clicked_at = world
             .class_mut(self.class)
             .and_then(|c| c.click_mut(q))
@@ -312,7 +315,7 @@ mod tests {
         let answers = |student: &u32| plan.answer(0, *student, 1).is_some();
         let student = (0..30).find(answers).expect("nearly all answer");
         let mut world = World::new(plan);
-        world.classes.push(Class::new(0, 2, None));
+        world.classes.push(Class::new(0, 2, Vec::new()));
         let mut player = Player::new(0, student, Stamp(0));
         (player.here, player.open_q) = (true, 2);
         let (at, task) = (Stamp(5_000_000), Task::Answer { q: 1 });
