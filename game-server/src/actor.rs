@@ -202,6 +202,10 @@ impl Actor {
 
     /// What a game that comes from a log has under way.
     fn take_up(&mut self, now: Instant) {
+        if self.facts.is_rewound {
+            // Whoever takes the game up next must know it, too.
+            self.pipeline.need_snapshot();
+        }
         let away_at = now + self.around.config.restored_grace;
         for player in self.game.players().filter(|player| player.present) {
             self.seats.expect(player.id, away_at);
@@ -275,11 +279,13 @@ impl Actor {
     fn start_write(&mut self, now: Instant) {
         let at = self.millis(now);
         let (game, over_ms, result_settled) = (&self.game, self.over_ms, self.result_settled);
+        let is_rewound = self.facts.is_rewound;
         self.pipeline.start_write(now, || Snapshot {
             at,
             state: game.export(),
             over_ms,
             result_settled,
+            is_rewound,
         });
     }
 
@@ -468,7 +474,7 @@ impl Actor {
     fn release_result(&mut self) {
         if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_certain(*after)) {
             let place = Arc::clone(&self.place);
-            self.result_sent = Some(self.around.results.save(*result, place));
+            self.result_sent = Some(self.around.results.save(*result, place, self.pipeline.shown()));
         }
     }
 
@@ -532,7 +538,8 @@ impl Actor {
         self.pipeline.need_snapshot();
         loop {
             self.start_write(Instant::now());
-            if !self.pipeline.is_writing() {
+            // A store that changed is waited for until it may be written to.
+            if !self.pipeline.is_writing() && !self.pipeline.is_unverified() {
                 break;
             }
             let answer = self.pipeline.answered().await;

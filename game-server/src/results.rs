@@ -10,6 +10,7 @@ use protocol::result::GameResult;
 use runtime::metrics::{self, Alive, Counter, Gauge};
 use tokio::sync::{oneshot, watch};
 
+use crate::actor::mailbox::ShownCell;
 use crate::ambient::Ambient;
 use crate::backoffice::{Backoffice, BackofficeError};
 use crate::registry::GamePermit;
@@ -38,14 +39,14 @@ impl ResultSaver {
     }
 
     /// Saves a result, however long it takes; `place` is its game's place and kept until then. The answer comes when it is
-    /// saved, or refused for good.
-    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>) -> oneshot::Receiver<()> {
+    /// saved, or refused for good. `epoch` shows the game's, which grows while a store that went back gets the game again.
+    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>, epoch: Arc<ShownCell>) -> oneshot::Receiver<()> {
         let (settled, answer) = oneshot::channel();
         let saver = self.clone();
         saver.pending.send_modify(|n| *n += 1);
         let pending = Alive::new(Gauge::GameResultsPending);
         tokio::spawn(async move {
-            saver.save_until_done(&result).await;
+            saver.save_until_done(&result, &epoch).await;
             // An error means that the game is gone from this process.
             let _gone = settled.send(());
             drop((place, pending));
@@ -66,11 +67,12 @@ impl ResultSaver {
         let _settled = pending.wait_for(|n| *n == 0).await;
     }
 
-    async fn save_until_done(&self, result: &GameResult) {
+    async fn save_until_done(&self, result: &GameResult, epoch: &ShownCell) {
         let game = result.game;
         let mut pause_ms = PAUSE_MS_FIRST;
         loop {
-            match tokio::time::timeout(ATTEMPT_MAX, self.backoffice.save_result(result)).await {
+            let saving = self.backoffice.save_result(result, epoch.epoch());
+            match tokio::time::timeout(ATTEMPT_MAX, saving).await {
                 Ok(Ok(())) => {
                     metrics::inc(Counter::GameResultsSavedTotal);
                     return;
@@ -80,7 +82,12 @@ impl ResultSaver {
                     metrics::inc(Counter::GameResultsRefusedTotal);
                     return;
                 }
-                Ok(Err(error @ (BackofficeError::Unavailable(_) | BackofficeError::TooMany { .. }))) => {
+                // Superseded: the game is fenced soon, or gets a higher epoch.
+                Ok(Err(
+                    error @ (BackofficeError::Unavailable(_)
+                    | BackofficeError::TooMany { .. }
+                    | BackofficeError::Superseded),
+                )) => {
                     tracing::warn!(%game, error = &error as &dyn std::error::Error, pause_ms, "result not saved yet");
                 }
                 Err(_elapsed) => tracing::warn!(%game, pause_ms, "result not saved yet: no answer in time"),

@@ -12,28 +12,10 @@ use tokio::sync::oneshot;
 
 use super::mailbox::{Seat, Want};
 use super::*;
-use crate::backoffice::{Backoffice, BackofficeFuture, PlanGrant};
 use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId};
 use crate::stored;
-use crate::testing;
+use crate::testing::{self, Taker};
 use crate::tokens::Pass;
-
-/// An API that takes results and nothing else.
-struct Taker;
-
-impl Backoffice for Taker {
-    fn plan_check(
-        &self,
-        _teacher: protocol::ids::TeacherId,
-        _quiz: Option<protocol::ids::QuizId>,
-    ) -> BackofficeFuture<'_, PlanGrant> {
-        Box::pin(std::future::ready(Err(crate::BackofficeError::NotFound)))
-    }
-
-    fn save_result<'a>(&'a self, _result: &'a GameResult) -> BackofficeFuture<'a, ()> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-}
 
 async fn actor(log: Arc<dyn GameLog>) -> Actor {
     let mut facts = testing::facts(testing::mixed_quiz());
@@ -66,11 +48,16 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
             state: restored.game.export(),
             over_ms: None,
             result_settled: false,
-        }),
+            is_rewound: false,
+        }, stored::SNAPSHOT_VERSION),
         through: RecordNumber::NONE,
     };
     let ownership = Ownership {
         log: Arc::clone(&log),
+        run: log.runs().borrow().clone(),
+        verdicts: None,
+        backoffice: Arc::new(Taker),
+        writes: Arc::default(),
         code: restored.facts.code,
         owner,
         facts: birth.facts.clone(),

@@ -21,7 +21,7 @@ use crate::backoffice::BackofficeError;
 use crate::cluster::{self, Free};
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
-use crate::opening::{self, Opened};
+use crate::opening::{self, Opened, Reached};
 use crate::problem::Refusal;
 use crate::registry::Begun;
 use crate::server::Shared;
@@ -72,6 +72,7 @@ pub(super) async fn create(
         players_max: game.settings().players_max,
         created_ms: shared.ambient.unix_ms(),
         epoch: FIRST_EPOCH,
+        is_rewound: false,
     };
     // A large future, and one create in a hundred requests.
     Box::pin(start(&shared, game, facts)).await
@@ -79,6 +80,7 @@ pub(super) async fn create(
 
 async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Refusal> {
     let (code, teacher, id) = (facts.code, facts.teacher, facts.game);
+    let reached = Reached::now(shared);
     let opening = match hold(shared, &facts).await? {
         Begun::New(opening) => opening,
         Begun::Same(handle) => return Ok(answer(StatusCode::OK, &handle)),
@@ -87,13 +89,13 @@ async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Re
         Begun::Busy => return Err(Refusal::journal_unavailable()),
     };
     if let Some(cluster) = &shared.cluster {
-        match cluster::is_free(cluster, code).await {
+        match cluster::is_free(cluster, &reached.run, code).await {
             Free::Yes => {}
             Free::No => return Err(code_taken()),
             Free::Unknown => return Err(Refusal::journal_unavailable()),
         }
     }
-    match opening::open_new(shared, opening, game, facts).await {
+    match opening::open_new(shared, &reached, opening, game, facts).await {
         Ok(Opened::New(handle)) => {
             tracing::info!(game = %id, %teacher, "game created");
             Ok(answer(StatusCode::CREATED, &handle))

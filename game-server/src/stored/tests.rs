@@ -127,7 +127,7 @@ fn kept(game: &Game, journal: &[Record]) -> Stored {
             claim: ClaimId::NONE,
         },
         facts: encode_facts(&facts),
-        snapshot: encode_snapshot(&snapshot_of(game)),
+        snapshot: encode_snapshot(&snapshot_of(game), SNAPSHOT_VERSION),
         through,
         journal: batch.bytes().to_vec(),
         last: batch.last(),
@@ -165,7 +165,7 @@ fn version_1_is_read() {
 fn every_state_of_a_game_survives_its_snapshot() {
     for count in 0..=commands().len() {
         let snapshot = snapshot_of(&game_after(count));
-        assert_eq!(decode_snapshot(&encode_snapshot(&snapshot)).unwrap(), snapshot);
+        assert_eq!(decode_snapshot(&encode_snapshot(&snapshot, SNAPSHOT_VERSION)).unwrap(), snapshot);
     }
 }
 
@@ -229,7 +229,7 @@ fn a_replay_that_panics_is_caught() {
     let mut poisoned = kept(&game_after(8), &[Record::of(0, Command::Start)]);
     let mut snapshot = snapshot_of(&game_after(8));
     snapshot.state.seq = u32::MAX;
-    poisoned.snapshot = encode_snapshot(&snapshot);
+    poisoned.snapshot = encode_snapshot(&snapshot, SNAPSHOT_VERSION);
     if cfg!(debug_assertions) {
         assert!(matches!(restore(&poisoned), Err(StoredError::Panicked)));
     }
@@ -264,7 +264,7 @@ fn a_class_of_30_takes_few_bytes() {
         }
         game.apply(at, Command::Next { question }).unwrap();
     }
-    let bytes = encode_snapshot(&snapshot_of(&game)).len();
+    let bytes = encode_snapshot(&snapshot_of(&game), SNAPSHOT_VERSION).len();
     println!(
         "30 players, 15 questions: {bytes} bytes; facts {}",
         encode_facts(&facts).len()

@@ -410,6 +410,8 @@ pub(crate) struct Api {
     pub(crate) plan_checks: AtomicUsize,
     pub(crate) save_attempts: AtomicUsize,
     pub(crate) saved: watch::Sender<Vec<GameResult>>,
+    /// Epochs that were reserved.
+    pub(crate) epochs: Mutex<HashMap<GameId, u32>>,
 }
 
 impl Default for Api {
@@ -423,6 +425,7 @@ impl Default for Api {
             plan_checks: AtomicUsize::new(0),
             save_attempts: AtomicUsize::new(0),
             saved: watch::Sender::new(Vec::new()),
+            epochs: Mutex::default(),
         }
     }
 }
@@ -452,8 +455,12 @@ impl Backoffice for Api {
         Box::pin(ready(granted))
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()> {
         self.save_attempts.fetch_add(1, Ordering::SeqCst);
+        let least = self.epochs.lock().unwrap().get(&result.game).copied();
+        if least.is_some_and(|least| epoch < least) {
+            return Box::pin(ready(Err(BackofficeError::Superseded)));
+        }
         let saved = self.unavailable().map(|()| {
             self.saved.send_modify(|results| {
                 if results.iter().all(|other| other.game != result.game) {
@@ -462,6 +469,26 @@ impl Backoffice for Api {
             });
         });
         Box::pin(ready(saved))
+    }
+
+    fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {
+        let reserved = self.unavailable().map(|()| {
+            if self.saved.borrow().iter().any(|result| result.game == game) {
+                return Reserved::Over;
+            }
+            let mut epochs = self.epochs.lock().unwrap();
+            let epoch = epochs.entry(game).or_default();
+            *epoch = above.max(*epoch) + 1_000;
+            Reserved::Epoch(*epoch)
+        });
+        Box::pin(ready(reserved))
+    }
+
+    fn has_result(&self, game: GameId) -> BackofficeFuture<'_, bool> {
+        let known = self
+            .unavailable()
+            .map(|()| self.saved.borrow().iter().any(|result| result.game == game));
+        Box::pin(ready(known))
     }
 }
 

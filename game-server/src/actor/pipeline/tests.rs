@@ -130,7 +130,7 @@ async fn an_answer_from_before_the_doubt_ends_none() {
     let seen = desk.owner.claim;
     let other = (server("game-1"), ClaimId::draw());
     let answer = desk.pipeline.answered().await;
-    desk.log.claim(desk.code, seen, other.0, other.1).await.unwrap();
+    desk.log.claim(desk.code, seen, other.0, other.1, 0).await.unwrap();
     desk.pipeline.settle(answer, Instant::now());
     assert!(!desk.pipeline.is_certain(RecordNumber(1)) && desk.told().is_empty());
     assert!(!desk.write().await, "the look at the owner record finds it");

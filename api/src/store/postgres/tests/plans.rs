@@ -80,7 +80,7 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     assert!(store.delete_quiz(teacher, QuizId(quiz.id.0)).await.unwrap());
     store.games(teacher, None, 50).await.unwrap();
     let result = contract::game(new, teacher, 90_000, 3, 2);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Now);
     store.game(teacher, result.game).await.unwrap().unwrap();
     assert!(store.delete_game(teacher, GameId(result.game.0)).await.unwrap());
 }

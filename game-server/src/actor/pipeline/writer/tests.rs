@@ -27,6 +27,7 @@ fn state() -> Snapshot {
         state: game.export(),
         over_ms: None,
         result_settled: false,
+        is_rewound: false,
     }
 }
 
@@ -53,6 +54,10 @@ impl Desk {
         log.create(facts.code, birth).await.unwrap();
         let ownership = Ownership {
             log: Arc::new(log.clone()),
+            run: StoreRun::default(),
+            verdicts: None,
+            backoffice: Arc::new(testing::Taker),
+            writes: Arc::default(),
             code: facts.code,
             owner,
             facts: Vec::new(),
