@@ -13,7 +13,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use protocol::rest::{
-    HasResultRequest, HasResultResponse, PlanCheckRequest, PlanCheckResponse, ReserveEpochRequest, ReserveEpochResponse,
+    HasResultRequest, HasResultResponse, PlanCheckRequest, PlanCheckResponse, ReserveEpochRequest,
+    ReserveEpochResponse,
 };
 use protocol::result::GameResult;
 use runtime::secret::Secret;
@@ -104,13 +105,15 @@ async fn save_result(
     Params(from): Params<From>,
     body::Json(result): body::Json<GameResult, RESULT_BODY_BYTES_MAX>,
 ) -> Result<StatusCode, Refusal> {
-    api.save_result(result, from.epoch).await.map_err(|error| match error {
-        SaveError::UnknownTeacher => Refusal::UnknownTeacher,
-        SaveError::Different => Refusal::DifferentResult,
-        SaveError::Superseded => Refusal::SupersededResult,
-        SaveError::Busy => Refusal::Busy,
-        SaveError::Unavailable(error) => error.into(),
-    })?;
+    api.save_result(result, from.epoch)
+        .await
+        .map_err(|error| match error {
+            SaveError::UnknownTeacher => Refusal::UnknownTeacher,
+            SaveError::Different => Refusal::DifferentResult,
+            SaveError::Superseded => Refusal::SupersededResult,
+            SaveError::Busy => Refusal::Busy,
+            SaveError::Unavailable(error) => error.into(),
+        })?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -85,6 +85,7 @@ pub(crate) enum Refusal {
     UnknownTeacher,
     #[error("Another result of this game is stored already.")]
     DifferentResult,
+    #[error("Another server goes on with this game.")]
     SupersededResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,

@@ -212,7 +212,10 @@ impl Api {
         }
         let (store, result) = (Arc::clone(&self.store), Arc::new(result));
         let saving = Arc::clone(&result);
-        let saved = self.changing(result.teacher, async move { store.save_result(&saving, epoch).await });
+        let saved = self.changing(
+            result.teacher,
+            async move { store.save_result(&saving, epoch).await },
+        );
         match saved.await.map_err(SaveError::Unavailable)? {
             ResultSaved::Now => {
                 inc(Counter::ResultsSavedTotal);

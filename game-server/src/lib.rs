@@ -34,10 +34,10 @@ pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffi
 pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
 pub use config::Config;
 pub use journal::{
-    Asserted, Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,
-    GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber, RedisConfig,
-    RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, StoreRun, Stored, Tail, Trouble,
-    Unreadable, Written, read_journal,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION,
+    FRAME_BYTES_MAX, GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber,
+    RedisConfig, RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, StoreRun, Stored,
+    Tail, Trouble, Unreadable, Written, read_journal,
 };
 pub use opening::Restoration;
 pub use server::{Counts, GameServer};

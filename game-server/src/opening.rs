@@ -113,13 +113,16 @@ pub(crate) async fn open_new(
     let birth = Birth {
         owner: owner.clone(),
         facts: stored::encode_facts(&restored.facts),
-        snapshot: stored::encode_snapshot(&Snapshot {
-            at: 0,
-            state: restored.game.export(),
-            over_ms: None,
-            result_settled: false,
-            is_rewound: false,
-        }, shared.writes.get()),
+        snapshot: stored::encode_snapshot(
+            &Snapshot {
+                at: 0,
+                state: restored.game.export(),
+                over_ms: None,
+                result_settled: false,
+                is_rewound: false,
+            },
+            shared.writes.get(),
+        ),
         through: RecordNumber::NONE,
     };
     let facts = birth.facts.clone();
@@ -136,10 +139,12 @@ pub(crate) async fn open_new(
             });
             Ok(Opened::New(handle))
         }
-        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, reached, opening, code, Seen::Whatever).await? {
-            Taken::Game(handle) => Ok(Opened::Same(handle)),
-            Taken::Unreadable | Taken::For(_) | Taken::Gone => Ok(Opened::CodeTaken),
-        },
+        Created::Same(owner) if may_take(shared, &owner) => {
+            match take_up(shared, reached, opening, code, Seen::Whatever).await? {
+                Taken::Game(handle) => Ok(Opened::Same(handle)),
+                Taken::Unreadable | Taken::For(_) | Taken::Gone => Ok(Opened::CodeTaken),
+            }
+        }
         // Another server has it since a moment ago: whoever asks again is sent there.
         Created::Same(_) if shared.cluster.is_some() => {
             Err(LogError::NotDone("another server has this game".into()))
@@ -265,7 +270,9 @@ pub(crate) async fn take_up(
         tracing::error!(game = %restored.facts.game, "a game goes on from what is left of it; the last answers may be lost");
         restored.facts.is_rewound = true;
     }
-    Ok(Taken::Game(start(shared, reached, opening, code, found, restored)))
+    Ok(Taken::Game(start(
+        shared, reached, opening, code, found, restored,
+    )))
 }
 
 /// Takes a game out of the log that the API has a result of: its record is from before the store changed.

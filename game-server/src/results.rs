@@ -40,7 +40,12 @@ impl ResultSaver {
 
     /// Saves a result, however long it takes; `place` is its game's place and kept until then. The answer comes when it is
     /// saved, or refused for good. `epoch` shows the game's, which grows while a store that went back gets the game again.
-    pub(crate) fn save(&self, result: GameResult, place: Arc<GamePermit>, epoch: Arc<ShownCell>) -> oneshot::Receiver<()> {
+    pub(crate) fn save(
+        &self,
+        result: GameResult,
+        place: Arc<GamePermit>,
+        epoch: Arc<ShownCell>,
+    ) -> oneshot::Receiver<()> {
         let (settled, answer) = oneshot::channel();
         let saver = self.clone();
         saver.pending.send_modify(|n| *n += 1);

@@ -120,7 +120,9 @@ impl GameServer {
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
             fates: Fates::default(),
-            writes: cluster.as_ref().map_or_else(Arc::default, |cluster| cluster.writes()),
+            writes: cluster
+                .as_ref()
+                .map_or_else(Arc::default, |cluster| cluster.writes()),
             results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
             stopping: watch::Sender::new(false),
             id,

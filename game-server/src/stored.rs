@@ -14,9 +14,7 @@ use thiserror::Error;
 
 pub(crate) use facts::{StoredFacts, decode as decode_facts, encode as encode_facts};
 pub(crate) use replay::{Restored, restore};
-pub(crate) use snapshot::{
-    Snapshot, decode as decode_snapshot, encode as encode_snapshot,
-};
+pub(crate) use snapshot::{Snapshot, decode as decode_snapshot, encode as encode_snapshot};
 pub(crate) use version::{NEWEST as SNAPSHOT_VERSION, WriteVersion};
 
 /// Why kept bytes are no game for this build. They stay as they are.

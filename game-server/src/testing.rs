@@ -84,11 +84,7 @@ pub(crate) fn keys() -> crate::Keys {
 pub(crate) struct Taker;
 
 impl Backoffice for Taker {
-    fn plan_check(
-        &self,
-        _teacher: TeacherId,
-        _quiz: Option<QuizId>,
-    ) -> BackofficeFuture<'_, PlanGrant> {
+    fn plan_check(&self, _teacher: TeacherId, _quiz: Option<QuizId>) -> BackofficeFuture<'_, PlanGrant> {
         Box::pin(std::future::ready(Err(BackofficeError::NotFound)))
     }
 

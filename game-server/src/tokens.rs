@@ -167,7 +167,13 @@ impl Keys {
     }
 
     /// Signs a resume token that expires at `exp`, Unix seconds, of a game that `store` has.
-    pub(crate) fn sign_player(&self, game: GameId, pass: Pass, store: &StoreId, exp: u64) -> Result<String, TokenError> {
+    pub(crate) fn sign_player(
+        &self,
+        game: GameId,
+        pass: Pass,
+        store: &StoreId,
+        exp: u64,
+    ) -> Result<String, TokenError> {
         self.issue(&PlayerClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_PLAYER.to_owned(),

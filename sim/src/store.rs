@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use game_server::{
-    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, MemoryLog, Owner, RecordNumber,
-    ServerId, StoreRun, Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, MemoryLog, Owner,
+    RecordNumber, ServerId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
@@ -110,7 +110,12 @@ impl SimLog {
     fn write(&self, ask: Ask) -> LogFuture<Written> {
         self.ask(ask, |said| match said {
             Said::Written(written) => Some(written),
-            Said::Created(_) | Said::Claimed(_) | Said::Asserted(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 }
@@ -119,7 +124,12 @@ impl GameLog for SimLog {
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         self.ask(Ask::Create(code, Box::new(birth)), |said| match said {
             Said::Created(created) => Some(created),
-            Said::Written(_) | Said::Claimed(_) | Said::Asserted(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
@@ -131,16 +141,29 @@ impl GameLog for SimLog {
         claim: ClaimId,
         least_epoch: u32,
     ) -> LogFuture<Claimed> {
-        self.ask(Ask::Claim(code, seen, server, claim, least_epoch), |said| match said {
-            Said::Claimed(claimed) => Some(claimed),
-            Said::Written(_) | Said::Created(_) | Said::Asserted(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
-        })
+        self.ask(
+            Ask::Claim(code, seen, server, claim, least_epoch),
+            |said| match said {
+                Said::Claimed(claimed) => Some(claimed),
+                Said::Written(_)
+                | Said::Created(_)
+                | Said::Asserted(_)
+                | Said::Tail(_)
+                | Said::Stored(_)
+                | Said::Games(_) => None,
+            },
+        )
     }
 
     fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
         self.ask(Ask::Assert(code, Box::new(birth)), |said| match said {
             Said::Asserted(asserted) => Some(asserted),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
@@ -172,14 +195,24 @@ impl GameLog for SimLog {
     fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
         self.ask(Ask::Tail(code), |said| match said {
             Said::Tail(tail) => Some(tail),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Asserted(_) | Said::Asserted(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
     fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
         self.ask(Ask::Load(code), |said| match said {
             Said::Stored(stored) => Some(stored.map(|stored| *stored)),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Asserted(_) | Said::Asserted(_) | Said::Tail(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Games(_) => None,
         })
     }
 
@@ -194,7 +227,12 @@ impl GameLog for SimLog {
     fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
         self.ask(Ask::Games, |said| match said {
             Said::Games(games) => Some(games),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Asserted(_) | Said::Asserted(_) | Said::Tail(_) | Said::Stored(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_) => None,
         })
     }
 

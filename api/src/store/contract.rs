@@ -9,7 +9,9 @@ use protocol::rest::{QuizResponse, QuizUsage, UsageCount, UsageDay};
 use protocol::result::{AnswerResult, GameResult, GameSettings, PlayerResult, QuestionResult, Scoring};
 use uuid::Uuid;
 
-use super::{Account, DAY_MS, EPOCH_GAP, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, Usage};
+use super::{
+    Account, DAY_MS, EPOCH_GAP, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, Usage,
+};
 use crate::session::Session;
 
 /// Runs every check on a fresh store of its own.
@@ -341,7 +343,10 @@ async fn a_result_is_saved_once<S: Store>(store: &S) {
         (3, 2, "As played")
     );
     let nobody = game(2, teacher_id(3), 90_000, 1, 1);
-    assert_eq!(store.save_result(&nobody, 1).await.unwrap(), ResultSaved::NoTeacher);
+    assert_eq!(
+        store.save_result(&nobody, 1).await.unwrap(),
+        ResultSaved::NoTeacher
+    );
 }
 
 async fn a_result_is_saved_whole_or_not_at_all<S: Store>(store: &S) {
@@ -383,13 +388,20 @@ async fn a_reserved_epoch_refuses_lower_results<S: Store>(store: &S) {
     // Above what the caller knows, and above all that was reserved before.
     assert_eq!(store.reserve_epoch(id, 7).await.unwrap(), Some(7 + EPOCH_GAP));
     assert_eq!(store.reserve_epoch(id, 7).await.unwrap(), Some(7 + 2 * EPOCH_GAP));
-    assert_eq!(store.reserve_epoch(id, 5_000).await.unwrap(), Some(5_000 + EPOCH_GAP));
+    assert_eq!(
+        store.reserve_epoch(id, 5_000).await.unwrap(),
+        Some(5_000 + EPOCH_GAP)
+    );
     let least = 5_000 + EPOCH_GAP;
     for _ in 0..2 {
         let saved = store.save_result(&result, least - 1).await.unwrap();
         assert_eq!(saved, ResultSaved::Superseded);
     }
-    assert_eq!(store.game(owner, id).await.unwrap(), None, "nothing of it is there");
+    assert_eq!(
+        store.game(owner, id).await.unwrap(),
+        None,
+        "nothing of it is there"
+    );
     assert_eq!(store.save_result(&result, least).await.unwrap(), ResultSaved::Now);
     // The same one is fine under whatever epoch, and the game is over.
     assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Before);

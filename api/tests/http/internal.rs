@@ -6,7 +6,8 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use protocol::claims::{AUDIENCE_PLAYER, AUDIENCE_SERVICE, ISSUER, ServiceClaims};
 use protocol::ids::{PlayerId, QuizId, TeacherId};
 use protocol::rest::{
-    HasResultResponse, PlanCheckRequest, PlanCheckResponse, QuizResponse, ReportResponse, ReserveEpochResponse,
+    HasResultResponse, PlanCheckRequest, PlanCheckResponse, QuizResponse, ReportResponse,
+    ReserveEpochResponse,
 };
 use protocol::result::{AnswerResult, GameResult, PlayerResult};
 use runtime::secret::Secret;
@@ -138,7 +139,9 @@ async fn a_reserved_epoch_stops_the_server_before() {
     let result = game(5, anna.id);
     let reserve = || {
         let asked = json!({ "game": result.game, "above": 3 });
-        call(&site, "/internal/games/epoch", &token(&site)).json(&asked).send()
+        call(&site, "/internal/games/epoch", &token(&site))
+            .json(&asked)
+            .send()
     };
     let has_result = || {
         let asked = json!({ "game": result.game });
@@ -151,7 +154,9 @@ async fn a_reserved_epoch_stops_the_server_before() {
     assert!(!known.has_result);
     let reserved: ReserveEpochResponse = reserve().await.read();
     assert_eq!(reserved.epoch, Some(1_003));
-    save("/internal/results?epoch=3").await.refused(409, "superseded-result");
+    save("/internal/results?epoch=3")
+        .await
+        .refused(409, "superseded-result");
     // An older release does not say its epoch.
     save("/internal/results").await.refused(409, "superseded-result");
     let saved = save("/internal/results?epoch=1003").await;

@@ -198,7 +198,16 @@ impl Pipeline {
 
     /// Starts a write when there is something to write and none is in flight.
     pub(super) fn start_write(&mut self, now: Instant, state: impl FnOnce() -> Snapshot) {
+        self.writer.look();
+        self.suspect(now);
         self.writer.start(now, state);
+    }
+
+    /// Is certain of nothing while the store changed: what was saved may be lost until it is written again.
+    fn suspect(&mut self, now: Instant) {
+        if self.writer.is_unverified() && self.doubt_until.is_none() {
+            self.doubt_until = Some(now + self.patience);
+        }
     }
 
     /// Waits for the write in flight; for ever when there is none.
@@ -210,12 +219,9 @@ impl Pipeline {
     pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
         let settled = self.writer.settle(answer, now);
         self.shown.set_epoch(self.writer.epoch());
-        let is_unverified = self.writer.is_unverified();
-        if is_unverified && self.doubt_until.is_none() {
-            // What was saved may be lost, until it is written again.
-            self.doubt_until = Some(now + self.patience);
-        }
-        let is_resolved = self.doubt_until.is_some() && !self.writer.is_unsure() && !is_unverified;
+        self.suspect(now);
+        let is_resolved =
+            self.doubt_until.is_some() && !self.writer.is_unsure() && !self.writer.is_unverified();
         if is_resolved {
             self.doubt_until = None;
         }

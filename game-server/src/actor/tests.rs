@@ -8,16 +8,25 @@ use protocol::host::HostCommand;
 use protocol::ids::PlayerId;
 use protocol::player::PlayerCommand;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::mailbox::{Seat, Want};
 use super::*;
-use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId};
+use crate::cluster::Verdict;
+use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId, StoreId};
 use crate::stored;
 use crate::testing::{self, Taker};
 use crate::tokens::Pass;
 
 async fn actor(log: Arc<dyn GameLog>) -> Actor {
+    actor_among(log, None).await
+}
+
+/// At a server among others, who say what they hold.
+async fn actor_among(
+    log: Arc<dyn GameLog>,
+    verdicts: Option<watch::Receiver<Option<Arc<Verdict>>>>,
+) -> Actor {
     let mut facts = testing::facts(testing::mixed_quiz());
     facts.players_max = settings().players_max;
     let quiz = convert::quiz_to_core(&facts.quiz).unwrap();
@@ -43,19 +52,23 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
     let birth = Birth {
         owner: owner.clone(),
         facts: stored::encode_facts(&restored.facts),
-        snapshot: stored::encode_snapshot(&Snapshot {
-            at: 0,
-            state: restored.game.export(),
-            over_ms: None,
-            result_settled: false,
-            is_rewound: false,
-        }, stored::SNAPSHOT_VERSION),
+        snapshot: stored::encode_snapshot(
+            &Snapshot {
+                at: 0,
+                state: restored.game.export(),
+                over_ms: None,
+                result_settled: false,
+                is_rewound: false,
+            },
+            stored::SNAPSHOT_VERSION,
+        ),
         through: RecordNumber::NONE,
     };
+    let run = log.runs().borrow().clone();
     let ownership = Ownership {
-        log: Arc::clone(&log),
-        run: log.runs().borrow().clone(),
-        verdicts: None,
+        log: log.bound(&run).unwrap_or_else(|| Arc::clone(&log)),
+        run,
+        verdicts,
         backoffice: Arc::new(Taker),
         writes: Arc::default(),
         code: restored.facts.code,
@@ -300,4 +313,28 @@ async fn an_actor_that_is_gone_leaves_nobody_waiting() {
             Some(crate::session::outbox::End::Close(protocol::close::MOVED))
         );
     }
+}
+
+/// A stop and a failover at once: what the store lost is in nobody's memory afterwards.
+#[tokio::test(start_paused = true)]
+async fn a_game_is_given_back_to_a_store_that_changed_once_it_may_be_written_to() {
+    let log = MemoryLog::new();
+    let (verdicts, given) = watch::channel(None);
+    let mut actor = actor_among(Arc::new(log.clone()), Some(given)).await;
+    let code = actor.facts.code;
+    actor.command(Command::Join {
+        name: "Ada".to_owned(),
+    });
+    log.lose_all();
+    log.come_back(StoreId::new("next"));
+    let said = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(log.tail(code).await.unwrap(), None);
+        verdicts.send_replace(Some(Arc::new(Verdict::alone(StoreId::new("next")))));
+    };
+    let (is_given_back, ()) = tokio::join!(actor.hand_in(), said);
+    assert!(is_given_back);
+    let tail = log.tail(code).await.unwrap().unwrap();
+    assert_eq!((tail.last, tail.owner.server), (actor.pipeline.last(), None));
+    assert!(tail.last > RecordNumber::NONE);
 }

@@ -15,9 +15,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::rest::{
-    DIFFERENT_RESULT, HasResultRequest, HasResultResponse, NO_SUCH_QUIZ, PlanCheckRequest,
-    PlanCheckResponse, Problem, QUOTA_EXCEEDED, ReserveEpochRequest, ReserveEpochResponse,
-    SUPERSEDED_RESULT, UNKNOWN_TEACHER,
+    DIFFERENT_RESULT, HasResultRequest, HasResultResponse, NO_SUCH_QUIZ, PlanCheckRequest, PlanCheckResponse,
+    Problem, QUOTA_EXCEEDED, ReserveEpochRequest, ReserveEpochResponse, SUPERSEDED_RESULT, UNKNOWN_TEACHER,
 };
 use protocol::result::GameResult;
 use runtime::secret::Secret;
@@ -189,9 +188,13 @@ impl Backoffice for HttpBackoffice {
         Box::pin(async move {
             // Never closed, so there is always a permit to wait for; the caller bounds the wait.
             let _permit = self.saving.acquire().await;
-            self.post(&format!("/internal/results?epoch={epoch}"), result, RESULT_TIME_MAX)
-                .await
-                .map(drop)
+            self.post(
+                &format!("/internal/results?epoch={epoch}"),
+                result,
+                RESULT_TIME_MAX,
+            )
+            .await
+            .map(drop)
         })
     }
 

@@ -129,7 +129,9 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
         // A store that was away may have lost the game, which its holder is about to write again.
         None if cluster.members.is_store_doubtful() => missing(cluster, code).await,
         None => Look::Ends(Located::Nowhere),
-        Some(tail) if tail.store == reached.run.store => judge(shared, cluster, &reached, code, &tail.owner).await,
+        Some(tail) if tail.store == reached.run.store => {
+            judge(shared, cluster, &reached, code, &tail.owner).await
+        }
         Some(tail) => stale::judge(shared, cluster, &reached, code, &tail.owner).await,
     }
 }

@@ -64,6 +64,20 @@ impl Verdict {
         }
     }
 
+    /// With a game that another server holds.
+    #[cfg(test)]
+    pub(crate) fn with(mut self, code: GameCode, held: Held) -> Self {
+        self.others.insert(code, held);
+        self
+    }
+
+    /// Without the answer of somebody who has no lease.
+    #[cfg(test)]
+    pub(crate) fn presumed(mut self) -> Self {
+        self.reached_all = false;
+        self
+    }
+
     /// Whether it was given about this run of the store.
     pub(crate) fn is_about(&self, store: &StoreId) -> bool {
         self.store == *store

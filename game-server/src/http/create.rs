@@ -227,6 +227,7 @@ async fn grant(shared: &Shared, teacher: &TeacherClaims, source: QuizSource) -> 
                 Err(
                     error @ (BackofficeError::Refused { .. }
                     | BackofficeError::TooMany { .. }
+                    | BackofficeError::Superseded
                     | BackofficeError::NotFound),
                 ) => return Err(refusal_of(error)),
             };
@@ -260,6 +261,8 @@ fn refusal_of(error: BackofficeError) -> Refusal {
             retry_after_s,
         } => Refusal::too_many_games(detail, retry_after_s),
         BackofficeError::NotFound => no_such_quiz(),
+        // Said of results only.
+        BackofficeError::Superseded => Refusal::api_unavailable(),
         BackofficeError::Unavailable(error) => {
             tracing::warn!(error = &*error as &dyn std::error::Error, "plan check failed");
             Refusal::api_unavailable()

@@ -128,7 +128,11 @@ impl MemoryLog {
                     return Err(LogError::Unavailable("in trouble on purpose".into()));
                 }
             }
-            if log.bound.as_ref().is_some_and(|run| *run != *log.inner.run.borrow()) {
+            if log
+                .bound
+                .as_ref()
+                .is_some_and(|run| *run != *log.inner.run.borrow())
+            {
                 return Err(LogError::NotDone("another connection by now".into()));
             }
             Ok(log.now(call))

@@ -21,12 +21,12 @@ use futures_util::future::try_join_all;
 use protocol::ids::GameCode;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-pub use config::{RedisConfig, RedisConfigError};
 use super::{
-    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber, ServerId,
-    StoreId, StoreRun, Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber,
+    ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 use call::{Call, CallError};
+pub use config::{RedisConfig, RedisConfigError};
 use flusher::Flusher;
 use library::Function;
 use reply::Reply;
@@ -146,14 +146,17 @@ impl RedisLog {
 
 impl GameLog for RedisLog {
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
-        self.function(Function::Create, code, self.born(birth), |mut reply| {
-            match reply.text()?.as_str() {
+        self.function(
+            Function::Create,
+            code,
+            self.born(birth),
+            |mut reply| match reply.text()?.as_str() {
                 "new" => Ok(Created::New),
                 "same" => Ok(Created::Same(reply.owner()?)),
                 "taken" => Ok(Created::Taken(reply.owner()?)),
                 _ => Err(reply.corrupt()),
-            }
-        })
+            },
+        )
     }
 
     fn claim(
@@ -184,16 +187,19 @@ impl GameLog for RedisLog {
     }
 
     fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
-        self.function(Function::Assert, code, self.born(birth), |mut reply| {
-            match reply.text()?.as_str() {
+        self.function(
+            Function::Assert,
+            code,
+            self.born(birth),
+            |mut reply| match reply.text()?.as_str() {
                 "yes" => Ok(Asserted::Yes(reply.owner()?)),
                 "fenced" => Ok(Asserted::Fenced),
                 "refused" => Ok(Asserted::Refused {
                     last: reply.number()?,
                 }),
                 _ => Err(reply.corrupt()),
-            }
-        })
+            },
+        )
     }
 
     fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {

@@ -31,10 +31,7 @@ pub(crate) enum Parsed<T> {
 pub(crate) enum First {
     Join { name: String },
     Resume { token: String },
-    Host {
-        token: String,
-        ticket: Option<String>,
-    },
+    Host { token: String, ticket: Option<String> },
     Screen { ticket: String },
 }
 

@@ -20,6 +20,12 @@ impl Default for WriteVersion {
 }
 
 impl WriteVersion {
+    /// Always this version.
+    #[cfg(test)]
+    pub(crate) fn fixed(version: u8) -> Self {
+        Self(AtomicU8::new(version))
+    }
+
     /// The version to write.
     pub(crate) fn get(&self) -> u8 {
         self.0.load(Ordering::Acquire)
@@ -30,7 +36,10 @@ impl WriteVersion {
         let common = reads.min().unwrap_or(NEWEST);
         let version = version(common, OLDEST, NEWEST);
         if self.0.swap(version, Ordering::AcqRel) != version {
-            tracing::info!(version, "snapshots are written in another version, which all servers read");
+            tracing::info!(
+                version,
+                "snapshots are written in another version, which all servers read"
+            );
         }
         if common < version {
             tracing::error!(
@@ -60,7 +69,7 @@ mod tests {
 
     #[test]
     fn who_is_alone_writes_the_newest_and_comes_back_to_it() {
-        let writes = WriteVersion(AtomicU8::new(0));
+        let writes = WriteVersion::fixed(0);
         writes.agree([NEWEST + 1, NEWEST].into_iter());
         assert_eq!(writes.get(), NEWEST);
         writes.agree(std::iter::empty());

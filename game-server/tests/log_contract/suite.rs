@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use game_core::Command;
 use game_server::{
-    Asserted, Batch, Birth, ClaimId, Claimed, Created, Entry, GameLog, LogError, Owner, Record, RecordNumber, ServerId, Stored,
-    Tail, Written, read_journal,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, Entry, GameLog, LogError, Owner, Record, RecordNumber,
+    ServerId, Stored, Tail, Written, read_journal,
 };
 use protocol::ids::{GameCode, GameId};
 use uuid::Uuid;
@@ -247,7 +247,9 @@ async fn of_two_claims_one_wins(log: &dyn GameLog) {
     assert_eq!((winner.epoch, winner.claim), (2, claim));
     // The winner asks again, after it missed the answer.
     assert_eq!(
-        log.claim(code, owner.claim, server(name), claim, 0).await.unwrap(),
+        log.claim(code, owner.claim, server(name), claim, 0)
+            .await
+            .unwrap(),
         Claimed::Yes(winner)
     );
 }
@@ -410,7 +412,10 @@ async fn an_owner_asserts_its_game_in_one_run(log: &dyn GameLog) {
     let asserted = log.assert(code, assertion(&owner, 7)).await.unwrap();
     assert_eq!(asserted, Asserted::Yes(owner.clone()));
     let found = stored(log, code).await;
-    assert_eq!((&found.owner, found.last, found.through), (&owner, RecordNumber(7), RecordNumber(7)));
+    assert_eq!(
+        (&found.owner, found.last, found.through),
+        (&owner, RecordNumber(7), RecordNumber(7))
+    );
     assert_eq!(found.snapshot, b"whole 7");
     // Its journal goes on from there, and an attempt that was on its way for long undoes nothing.
     log.append(code, owner.claim, batch(7, 2)).await.unwrap();
@@ -429,9 +434,15 @@ async fn an_owner_asserts_its_game_in_one_run(log: &dyn GameLog) {
     // Somebody else's claim of this run stands, and so does a release by somebody who has claimed since.
     let claim = ClaimId::draw();
     log.claim(code, owner.claim, server(2), claim, 0).await.unwrap();
-    assert_eq!(log.assert(code, assertion(&owner, 20)).await.unwrap(), Asserted::Fenced);
+    assert_eq!(
+        log.assert(code, assertion(&owner, 20)).await.unwrap(),
+        Asserted::Fenced
+    );
     log.release(code, claim).await.unwrap();
-    assert_eq!(log.assert(code, assertion(&owner, 20)).await.unwrap(), Asserted::Fenced);
+    assert_eq!(
+        log.assert(code, assertion(&owner, 20)).await.unwrap(),
+        Asserted::Fenced
+    );
     assert_eq!(stored(log, code).await.last, last);
 }
 
@@ -443,10 +454,16 @@ pub(crate) async fn outlives_a_change_of_run(log: &dyn GameLog, change: impl Asy
     let (other, elder) = game(log, "GGGGGJ").await;
     let run = log.runs().borrow().clone();
     let bound = log.bound(&run).unwrap();
-    assert_eq!(bound.append(stale, owner.claim, batch(3, 1)).await.unwrap(), Written::Saved);
+    assert_eq!(
+        bound.append(stale, owner.claim, batch(3, 1)).await.unwrap(),
+        Written::Saved
+    );
     change().await;
     let now = log.runs().borrow().clone();
-    assert!(now.connection > run.connection && now.store != run.store, "{run:?} {now:?}");
+    assert!(
+        now.connection > run.connection && now.store != run.store,
+        "{run:?} {now:?}"
+    );
     // Who has not looked writes nothing, even what would follow.
     let refused = bound.append(stale, owner.claim, batch(4, 1)).await;
     assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
@@ -465,15 +482,26 @@ pub(crate) async fn outlives_a_change_of_run(log: &dyn GameLog, change: impl Asy
     };
     assert_eq!((kept.epoch, kept.claim), (2, living.claim), "above the record's");
     let tail = bound.tail(stale).await.unwrap().unwrap();
-    assert_eq!((tail.owner, tail.last, tail.store), (kept, RecordNumber(2), now.store.clone()));
+    assert_eq!(
+        (tail.owner, tail.last, tail.store),
+        (kept, RecordNumber(2), now.store.clone())
+    );
     let stranger = birth("another").owner;
     let asserted = bound.assert(other, assertion(&stranger, 0)).await.unwrap();
-    assert!(matches!(asserted, Asserted::Yes(owner) if owner.game == stranger.game && owner.epoch == elder.epoch + 1));
+    assert!(
+        matches!(asserted, Asserted::Yes(owner) if owner.game == stranger.game && owner.epoch == elder.epoch + 1)
+    );
     // A claim of this run stands against the owner of the one before.
-    let claimed = bound.claim(taken, before.claim, server(2), ClaimId::draw(), 0).await.unwrap();
+    let claimed = bound
+        .claim(taken, before.claim, server(2), ClaimId::draw(), 0)
+        .await
+        .unwrap();
     assert!(matches!(claimed, Claimed::Yes(_)));
     assert_eq!(bound.tail(taken).await.unwrap().unwrap().store, now.store);
-    assert_eq!(bound.assert(taken, assertion(&before, 9)).await.unwrap(), Asserted::Fenced);
+    assert_eq!(
+        bound.assert(taken, assertion(&before, 9)).await.unwrap(),
+        Asserted::Fenced
+    );
 }
 
 /// A game for [`finds`].

@@ -1,5 +1,6 @@
 //! A server on a free port, its API and its keys, and clients that speak JSON.
 
+use std::collections::HashMap;
 use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,6 +13,7 @@ use axum::{Extension, Router};
 use futures_util::{SinkExt, StreamExt};
 use game_server::{
     Backoffice, BackofficeError, BackofficeFuture, Config, GameLog, GameServer, Keys, MemoryLog, PlanGrant,
+    Reserved,
 };
 use http::{Request, StatusCode};
 use jsonwebtoken::jwk::{Jwk, JwkSet};
@@ -19,7 +21,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use protocol::claims::{
     AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, PlayerClaims, QuizClaims, TeacherClaims,
 };
-use protocol::ids::{QuizId, TeacherId};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use serde::Serialize;

@@ -6,12 +6,14 @@
 )]
 
 mod client;
+mod failover;
 mod processes;
 mod redis;
 #[expect(dead_code, reason = "the tests of the log do more to a Redis than these")]
 #[path = "../../../game-server/tests/redis/server.rs"]
 mod redis_server;
 mod several;
+mod switch;
 
 use serde_json::{Value, json};
 

@@ -133,7 +133,7 @@ impl World {
                 }
                 Ask::Create(..)
                 | Ask::Claim(..)
-            | Ask::Assert(..)
+                | Ask::Assert(..)
                 | Ask::Append(..)
                 | Ask::Snapshot(..)
                 | Ask::Tail(_)
@@ -245,9 +245,13 @@ fn kept_when(ask: &Ask) -> Option<When> {
         Ask::Append(..) => Some(When::AppendKept),
         Ask::Snapshot(..) => Some(When::SnapshotKept),
         Ask::Claim(..) => Some(When::ClaimKept),
-        Ask::Create(..) | Ask::Assert(..) | Ask::Tail(_) | Ask::Load(_) | Ask::Release(..) | Ask::Remove(..) | Ask::Games => {
-            None
-        }
+        Ask::Create(..)
+        | Ask::Assert(..)
+        | Ask::Tail(_)
+        | Ask::Load(_)
+        | Ask::Release(..)
+        | Ask::Remove(..)
+        | Ask::Games => None,
     }
 }
 

@@ -20,11 +20,12 @@ impl GameStore for SqliteStore {
         if let Some(before) = seen_before(&mut tx, result).await? {
             return Ok(before);
         }
-        let least: Option<i64> = sqlx::query_scalar("DELETE FROM game_epochs WHERE game_id = ? RETURNING epoch")
-            .bind(result.game.0)
-            .fetch_optional(&mut *tx)
-            .await
-            .map_err(database)?;
+        let least: Option<i64> =
+            sqlx::query_scalar("DELETE FROM game_epochs WHERE game_id = ? RETURNING epoch")
+                .bind(result.game.0)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(database)?;
         if least.is_some_and(|least| i64::from(epoch) < least) {
             return Ok(ResultSaved::Superseded);
         }

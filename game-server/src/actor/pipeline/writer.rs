@@ -488,4 +488,4 @@ fn count(bytes: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -123,7 +123,10 @@ impl Flusher {
                 return End::Unused;
             }
             let connection = self.runs.borrow().connection;
-            if send(link, meant_for(connection, std::mem::take(&mut group))).await.is_err() {
+            if send(link, meant_for(connection, std::mem::take(&mut group)))
+                .await
+                .is_err()
+            {
                 return End::Lost;
             }
         }

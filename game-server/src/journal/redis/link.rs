@@ -28,7 +28,11 @@ fn store_id(info: &str) -> Option<StoreId> {
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         line.and_then(|value| value.get(..ID_CHARS))
     };
-    Some(StoreId::new(format!("{}{}", field("run_id")?, field("master_replid")?)))
+    Some(StoreId::new(format!(
+        "{}{}",
+        field("run_id")?,
+        field("master_replid")?
+    )))
 }
 
 /// Why there is no link.

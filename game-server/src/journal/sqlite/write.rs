@@ -112,7 +112,10 @@ impl Write for Assert {
 
     async fn apply(&self, to: &mut SqliteConnection) -> Result<Asserted, LogError> {
         let mut owner = self.birth.owner.clone();
-        if let Some(Tail { owner: kept, last, .. }) = tail_in(to, self.code).await? {
+        if let Some(Tail {
+            owner: kept, last, ..
+        }) = tail_in(to, self.code).await?
+        {
             if kept.claim != owner.claim {
                 return Ok(Asserted::Fenced);
             }

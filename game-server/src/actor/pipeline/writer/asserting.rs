@@ -22,6 +22,14 @@ use crate::stored::Snapshot;
 const RESERVE_MAX: Duration = Duration::from_secs(3);
 
 impl Writer {
+    /// Notices at once that the log is reached anew, also when the answer of a write comes first.
+    pub(in crate::actor::pipeline) fn look(&mut self) {
+        // An error means that the log is gone, or never away.
+        if self.runs.has_changed().unwrap_or(false) {
+            self.meet_run();
+        }
+    }
+
     /// Looks whether the log is reached as before.
     pub(super) fn meet_run(&mut self) {
         let run = self.runs.borrow_and_update().clone();
@@ -88,7 +96,11 @@ impl Writer {
         state: Snapshot,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, LogError>> + Send>> {
         let run = self.unverified.clone().unwrap_or_else(|| self.at.run.clone());
-        let log = self.at.log.bound(&run).unwrap_or_else(|| Arc::clone(&self.at.log));
+        let log = self
+            .at
+            .log
+            .bound(&run)
+            .unwrap_or_else(|| Arc::clone(&self.at.log));
         let (code, backoffice) = (self.at.code, Arc::clone(&self.at.backoffice));
         let (facts, through, version) = (self.at.facts.clone(), self.last(), self.at.writes.get());
         let mut owner = self.at.owner.clone();
@@ -158,3 +170,6 @@ impl Writer {
         Settled::Fenced
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use game_core::{Command, Game, Scoring, Settings};
 
 use super::*;
 use crate::convert;
-use crate::journal::{ClaimId, MemoryLog, ServerId, Stored, Trouble};
+use crate::journal::{Birth, ClaimId, MemoryLog, ServerId, Stored, Trouble};
 use crate::testing;
 
 struct Desk {
@@ -15,7 +15,7 @@ struct Desk {
     snapshots: Vec<(RecordNumber, Instant)>,
 }
 
-fn state() -> Snapshot {
+pub(in crate::actor::pipeline) fn state() -> Snapshot {
     let facts = testing::facts(testing::mixed_quiz());
     let settings = Settings {
         scoring: Scoring::Speed,
@@ -236,4 +236,17 @@ async fn the_owner_s_epoch_is_the_log_s_whatever_became_of_the_attempts() {
     }
     let kept = desk.stored().await.unwrap().owner;
     assert_eq!((desk.writer.epoch(), kept.epoch > 1), (kept.epoch, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn snapshots_are_written_in_the_version_of_the_moment() {
+    let mut desk = Desk::new().await;
+    for version in [3, 2] {
+        desk.writer.at.writes = Arc::new(stored::WriteVersion::fixed(version));
+        desk.record(1, 3);
+        desk.writer.need_snapshot();
+        desk.write().await;
+        let snapshot = desk.stored().await.unwrap().snapshot;
+        assert_eq!(snapshot.first(), Some(&version));
+    }
 }
