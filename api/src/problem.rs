@@ -170,11 +170,7 @@ impl Refusal {
                 "Version missing",
             ),
             Self::VersionMalformed => (StatusCode::BAD_REQUEST, "version-malformed", "Malformed version"),
-            Self::VersionStale(_) => (
-                StatusCode::PRECONDITION_FAILED,
-                "version-stale",
-                "Changed meanwhile",
-            ),
+            Self::VersionStale(_) => (StatusCode::PRECONDITION_FAILED, "version-stale", "Changed"),
             Self::Import(_) => (StatusCode::UNPROCESSABLE_ENTITY, "import-refused", "File refused"),
             Self::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -110,10 +110,7 @@ function troubleOf(): string {
   if (!shown || shown.end) return "";
   if (shown.status === "lost") return common.reconnecting;
   if (shown.slot?.stage === "sending" && shown.view.state?.phase === "question") return t.slow;
-  if (shown.unsaved) return t.unsaved;
-  // Not over the question, which needs the screen.
-  const { state } = shown.view;
-  return state?.rewound && state.phase !== "question" ? t.rewound : "";
+  return shown.unsaved ? t.unsaved : shown.view.state?.rewound ? t.rewound : "";
 }
 
 function spokenAt(now: number): string {
