@@ -1,4 +1,5 @@
-//! What game servers ask over HTTP: a plan check, to keep a result, and about games of which they are not sure. For a listener that no ingress reaches.
+//! What game servers ask over HTTP: a plan check, to keep a result and a timeline, and about games of which they are not sure. For a
+//! listener that no ingress reaches.
 //!
 //! It owns who may call: a service token signed with a secret that operators share between the processes, checked before
 //! the body is read. What the calls do is [`Api`]'s.
@@ -17,11 +18,12 @@ use protocol::rest::{
     ReserveEpochResponse,
 };
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::secret::Secret;
 use serde::Deserialize;
 
 use crate::body;
-use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX};
+use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX, TIMELINE_BODY_BYTES_MAX};
 use crate::extract::Params;
 use crate::problem::Refusal;
 use crate::quota::Spent;
@@ -42,6 +44,7 @@ impl Api {
             .route("/internal/results", post(save_result))
             .route("/internal/games/epoch", post(reserve_epoch))
             .route("/internal/games/has-result", post(has_result))
+            .route("/internal/timelines", post(save_timeline))
             .fallback(routes::unknown_route)
             .layer(from_fn_with_state(keys, authenticate))
             .layer(from_fn(routes::every_answer))
@@ -131,6 +134,15 @@ async fn has_result(
 ) -> Result<Json<HasResultResponse>, Refusal> {
     let has_result = api.has_result(asked.game).await.map_err(later)?;
     Ok(Json(HasResultResponse { has_result }))
+}
+
+/// A game that its teacher deleted meanwhile has none, and that is fine.
+async fn save_timeline(
+    State(api): State<Api>,
+    body::Json(timeline): body::Json<GameTimeline, TIMELINE_BODY_BYTES_MAX>,
+) -> Result<StatusCode, Refusal> {
+    api.save_timeline(&timeline).await.map_err(later)?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn later(error: GameCallError) -> Refusal {

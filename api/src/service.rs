@@ -10,6 +10,7 @@ use jsonwebtoken::jwk::JwkSet;
 use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::metrics::{Counter, inc};
 use thiserror::Error;
 use tokio::sync::Semaphore;
@@ -97,14 +98,14 @@ pub enum SaveError {
     Unavailable(#[source] StoreError),
 }
 
-/// Why a question about a game was not answered; the same one may be later.
+/// Why a call about a game came to nothing; the same one may succeed later.
 #[derive(Debug, Error)]
 pub enum GameCallError {
     /// The API is at its capacity.
     #[error("the API is at its capacity")]
     Busy,
     /// The store did not answer.
-    #[error("the store did not answer a question about a game")]
+    #[error("the store did not answer a call about a game")]
     Unavailable(#[source] StoreError),
 }
 
@@ -259,10 +260,18 @@ impl Api {
     /// When the API is at its capacity, or the store does not answer.
     pub async fn has_result(&self, game: GameId) -> Result<bool, GameCallError> {
         let _permit = self.service_permit().await?;
-        self.store
-            .has_result(game)
-            .await
-            .map_err(GameCallError::Unavailable)
+        let known = self.store.has_result(game).await;
+        known.map_err(GameCallError::Unavailable)
+    }
+
+    /// Keeps what happened to a game whose result is saved; of another game there is nothing to keep.
+    ///
+    /// # Errors
+    /// When the API is at its capacity, or the store does not answer.
+    pub async fn save_timeline(&self, timeline: &GameTimeline) -> Result<(), GameCallError> {
+        let _permit = self.service_permit().await?;
+        let saved = self.store.save_timeline(timeline).await;
+        saved.map(drop).map_err(GameCallError::Unavailable)
     }
 
     async fn service_permit(&self) -> Result<Permit, GameCallError> {

@@ -4,6 +4,7 @@ use api::{Api, GameCallError, PlanCheckError, SaveError};
 use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant, Reserved};
 use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 
 /// The API next door.
 pub(crate) struct InProcess(pub(crate) Api);
@@ -56,6 +57,10 @@ impl Backoffice for InProcess {
                     }
                 })
         })
+    }
+
+    fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move { self.0.save_timeline(timeline).await.map_err(unavailable) })
     }
 
     fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {

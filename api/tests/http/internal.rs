@@ -44,11 +44,11 @@ fn sign(claims: &impl serde::Serialize, algorithm: Algorithm, secret: &str) -> S
     jsonwebtoken::encode(&Header::new(algorithm), claims, &key).unwrap()
 }
 
-fn token(site: &Site) -> String {
+pub(crate) fn token(site: &Site) -> String {
     sign(&claims(site), Algorithm::HS256, SECRET)
 }
 
-fn call(site: &Site, path: &str, token: &str) -> Call {
+pub(crate) fn call(site: &Site, path: &str, token: &str) -> Call {
     Call::to(internal(site), "POST", path).header("authorization", &format!("Bearer {token}"))
 }
 
@@ -234,6 +234,7 @@ async fn only_a_token_signed_for_the_service_with_a_shared_secret_opens() {
             "/internal/results",
             "/internal/games/epoch",
             "/internal/games/has-result",
+            "/internal/timelines",
             "/internal/other",
         ] {
             let reply = call(&site, path, &token).json(&body).send().await;
@@ -261,7 +262,12 @@ async fn only_a_token_signed_for_the_service_with_a_shared_secret_opens() {
 async fn no_public_route_leads_to_an_internal_call_nor_the_other_way_round() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;
-    for path in ["/internal/plan-check", "/internal/results", "/internal"] {
+    for path in [
+        "/internal/plan-check",
+        "/internal/results",
+        "/internal/timelines",
+        "/internal",
+    ] {
         for token in [token(&site), anna.token.clone()] {
             site.call("POST", path)
                 .header("authorization", &format!("Bearer {token}"))

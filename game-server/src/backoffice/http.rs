@@ -19,6 +19,7 @@ use protocol::rest::{
     Problem, QUOTA_EXCEEDED, ReserveEpochRequest, ReserveEpochResponse, SUPERSEDED_RESULT, UNKNOWN_TEACHER,
 };
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::secret::Secret;
 use serde::Serialize;
 use thiserror::Error;
@@ -215,6 +216,15 @@ impl Backoffice for HttpBackoffice {
                 .await?;
             let known: HasResultResponse = serde_json::from_slice(&bytes).map_err(CallError::Decode)?;
             Ok(known.has_result)
+        })
+    }
+
+    fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move {
+            let _permit = self.saving.acquire().await;
+            self.post("/internal/timelines", timeline, RESULT_TIME_MAX)
+                .await
+                .map(drop)
         })
     }
 }

@@ -184,6 +184,10 @@ impl Kept {
 }
 
 impl GameLog for MemoryLog {
+    fn outlives_server(&self) -> bool {
+        false
+    }
+
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         let log = self.clone();
         self.call(move |games| {

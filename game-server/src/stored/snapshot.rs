@@ -1,9 +1,10 @@
 //! The whole state of a game at one record, without its questions.
 
 use game_core::{Answer, ChoiceSet, GameState, Millis, Phase, PlayerState, QuestionIndex, QuestionResult};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{StoredError, gzip, version};
+use crate::timeline::Timeline;
 
 /// Everything about a game that changes and outlives its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct Snapshot {
     pub(crate) result_settled: bool,
     /// See [`crate::facts::Facts::is_rewound`].
     pub(crate) is_rewound: bool,
+    /// What happened to it; empty in what the first builds wrote.
+    pub(crate) timeline: Timeline,
 }
 
 /// In the version given, one that is still written. All of them have one layout so far.
@@ -45,6 +48,18 @@ struct Stored {
     result_settled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     is_rewound: bool,
+    #[serde(
+        default,
+        skip_serializing_if = "Timeline::is_empty",
+        deserialize_with = "timeline_or_none"
+    )]
+    timeline: Timeline,
+}
+
+/// A newer build's may have events that this one does not know; no game is lost for that.
+fn timeline_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timeline, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 #[derive(Serialize, Deserialize)]
@@ -127,6 +142,7 @@ impl From<&Snapshot> for Stored {
             over_ms: snapshot.over_ms,
             result_settled: snapshot.result_settled,
             is_rewound: snapshot.is_rewound,
+            timeline: snapshot.timeline.clone(),
         }
     }
 }
@@ -167,6 +183,7 @@ impl From<Stored> for Snapshot {
             over_ms: stored.over_ms,
             result_settled: stored.result_settled,
             is_rewound: stored.is_rewound,
+            timeline: stored.timeline,
         }
     }
 }

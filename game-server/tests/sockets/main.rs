@@ -12,4 +12,6 @@ mod limits;
 mod refusals;
 mod restoring;
 mod saving;
+mod timeline;
 mod whole_game;
+mod without_api;

@@ -6,6 +6,7 @@ use super::*;
 use crate::convert;
 use crate::journal::{Birth, ClaimId, MemoryLog, ServerId, Stored, Trouble};
 use crate::testing;
+use crate::timeline::Timeline;
 
 struct Desk {
     log: MemoryLog,
@@ -28,6 +29,7 @@ pub(in crate::actor::pipeline) fn state() -> Snapshot {
         over_ms: None,
         result_settled: false,
         is_rewound: false,
+        timeline: Timeline::default(),
     }
 }
 
