@@ -4,6 +4,7 @@
 //! share one read buffer and one thread, which looks at all of them at once every few milliseconds. What they do is
 //! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
 
+mod board;
 pub mod codec;
 mod engine;
 mod host;

@@ -75,7 +75,7 @@ pub(crate) enum Said {
     Written(Written),
     Tail(Option<Tail>),
     Stored(Option<Box<Stored>>),
-    Games(Vec<(GameCode, Owner)>),
+    Games(Vec<(GameCode, Option<Owner>)>),
 }
 
 /// How a caller learns what became of its call.
@@ -224,7 +224,7 @@ impl GameLog for SimLog {
         self.write(Ask::Remove(code, claim, after))
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.ask(Ask::Games, |said| match said {
             Said::Games(games) => Some(games),
             Said::Written(_)

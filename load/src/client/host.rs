@@ -1,5 +1,7 @@
 //! A teacher's screen: starts the game, closes questions and moves on as planned, keeps what it is shown.
 
+use std::collections::BTreeSet;
+
 use super::codec::Message;
 use super::pacer::Task;
 use super::world::{Effects, OnLoss, World};
@@ -67,7 +69,8 @@ pub struct Host {
     token: String,
     sequence: Sequence,
     stage: Stage,
-    roster: u32,
+    /// Players it was told of, by id: a change may be told that its state has already.
+    roster: BTreeSet<u32>,
     places: Vec<HostPlace>,
     reveals: Vec<Reveal>,
     /// Has its state on the socket that is open.
@@ -102,7 +105,7 @@ impl Host {
             token,
             sequence: Sequence::default(),
             stage: Stage::Opening,
-            roster: 0,
+            roster: BTreeSet::new(),
             places: Vec::new(),
             reveals: Vec::new(),
             here: false,
@@ -182,8 +185,8 @@ impl Host {
 
     /// Players it was told of.
     #[must_use]
-    pub const fn roster(&self) -> u32 {
-        self.roster
+    pub fn roster(&self) -> u32 {
+        small(self.roster.len())
     }
 
     /// The final places.
@@ -360,7 +363,10 @@ impl Host {
     fn on_frame(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
         match frame.t.as_str() {
             "sync" => self.on_sync(now, frame, world, effects),
-            "roster" => self.roster += frame.joined.as_ref().map_or(0, |j| small(j.len())),
+            "roster" => {
+                let joined = frame.joined.iter().flatten();
+                self.roster.extend(joined.map(|entry| entry.id));
+            }
             "question" => self.on_question(now, frame, world, effects),
             "reveal" => self.on_reveal(now, frame, world, effects),
             "over" => self.on_over(frame, world),
@@ -402,7 +408,7 @@ impl Host {
                 format!("a state with seq {seq}")
             });
         }
-        self.roster = state.roster.as_ref().map_or(0, |r| small(r.len()));
+        self.roster = state.roster.iter().flatten().map(|entry| entry.id).collect();
         (self.here, self.attempt) = (true, 0);
         if let Some(since) = self.away_since.take() {
             world.tally.back.record(now.since(since));

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use super::board::Board;
 use super::codec::{self, Opcode};
 use super::pacer::{Due, Task};
 use crate::measure::Tally;
@@ -82,6 +83,8 @@ pub struct Class {
     pub away: u32,
     /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
     pub closed_q: u16,
+    /// What its phones were told of their places.
+    pub(super) board: Board,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.
     pub last_refusal: u16,
@@ -102,6 +105,7 @@ impl Class {
             gone: 0,
             away: 0,
             closed_q: 0,
+            board: Board::default(),
             last_refusal: 0,
         }
     }

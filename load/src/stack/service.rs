@@ -133,6 +133,17 @@ impl Handle {
         }
     }
 
+    /// Makes a store's writes wait for `ms` milliseconds, and says whether it is one.
+    ///
+    /// # Errors
+    /// It did not take that.
+    pub fn hold_writes(&self, ms: u64) -> io::Result<bool> {
+        match &self.program.probe {
+            Probe::Http(_) => Ok(false),
+            Probe::Redis(redis) => redis.hold_writes(ms).map(|()| true),
+        }
+    }
+
     /// Its id; none while it is down.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {

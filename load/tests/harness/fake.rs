@@ -84,6 +84,10 @@ pub(crate) enum Fault {
     SwappedNames,
     /// A player is in the report that nobody is.
     Stranger,
+    /// A player is told a wrong place after question 2.
+    WrongRank,
+    /// A player is sent a state with wrong points that nothing asked for, after question 1.
+    WrongState,
     /// The host is not told of a player.
     LostRoster,
     /// The same, after everything that player 2 was told was marked as unsaved.

@@ -1,6 +1,7 @@
 //! Coming, being cut off, coming back.
 
 use super::{Final, Player};
+use crate::client::board::Board;
 use crate::client::pacer::Task;
 use crate::client::world::{Effects, OnLoss, World};
 use crate::measure::{Fate, FaultKind, Sequence};
@@ -143,6 +144,8 @@ impl Player {
         }
         self.here = true;
         self.attempt = 0;
+        // Who asked for the head and was cut off before the answer has it from the state.
+        world.tally.pongs += u64::from(std::mem::take(&mut self.asked));
         if let Some(token) = &frame.token
             && self.token.as_deref() != Some(token.as_str())
         {
@@ -219,7 +222,13 @@ impl Player {
         let Some(seq) = state.seq else {
             return self.fault(world, FaultKind::Malformed, || "state without seq".to_owned());
         };
-        world.tally.new_epochs += u64::from(self.sequence.is_of_another(state.epoch));
+        if self.sequence.is_of_another(state.epoch) {
+            world.tally.new_epochs += 1;
+            // What was told before may be undone and told anew.
+            if let Some(class) = world.class_mut(self.class) {
+                class.board = Board::default();
+            }
+        }
         let missed_nothing = self.sequence.is_at(state.epoch, seq);
         if let Err(fault) = self.sequence.cover(state.epoch, seq) {
             self.fault(world, FaultKind::from(fault), || {
@@ -232,8 +241,9 @@ impl Player {
             self.fault(world, FaultKind::WrongOutcome, || {
                 format!("a state with total {total} for {known}")
             });
+        } else {
+            self.total = total;
         }
-        self.total = total;
         let open = state
             .phase
             .as_ref()

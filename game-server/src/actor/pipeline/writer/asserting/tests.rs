@@ -155,8 +155,15 @@ async fn nothing_is_written_until_the_others_have_said_what_they_hold() {
     });
     desk.change().await;
     desk.record(1);
+    desk.writer.want_snapshot(Instant::now());
+    advance(RETRY_MAX).await;
     assert!(desk.write().await);
     assert!(desk.writer.is_unverified());
+    assert_eq!(
+        desk.writer.next_wake(),
+        None,
+        "a wake in the past would keep it running"
+    );
     assert_eq!(desk.tail().await.last, RecordNumber::NONE);
     // What they said about an earlier run does not count.
     desk.say(Verdict::alone(StoreId::new("earlier"))).await;
