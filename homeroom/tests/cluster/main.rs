@@ -8,6 +8,7 @@
 mod client;
 mod failover;
 mod processes;
+mod proxied;
 mod redis;
 #[expect(dead_code, reason = "the tests of the log do more to a Redis than these")]
 #[path = "../../../game-server/tests/redis/server.rs"]
