@@ -13,6 +13,7 @@ mod serve;
 mod standing;
 mod sweep;
 mod tunnel;
+mod verify;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -24,9 +25,9 @@ use runtime::secret::Secret;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::journal::{LogError, ServerId};
+use crate::journal::{LogError, ServerId, StoreRun};
 use crate::server::Shared;
-use crate::stored;
+use crate::stored::{self, WriteVersion};
 use crate::tokens::{KeysError, PeerKeys};
 use members::Members;
 
@@ -36,6 +37,7 @@ pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
 pub(crate) use standing::Standing;
 pub(crate) use tunnel::pass_on;
+pub(crate) use verify::{Stand, Verdict};
 
 /// How long a server that stops waits until its lease is given up.
 const LEAVE_MAX: Duration = Duration::from_secs(1);
@@ -56,22 +58,25 @@ pub(crate) struct Cluster {
     lease: Lease,
     keys: PeerKeys,
     members: Members,
+    runs: watch::Receiver<StoreRun>,
+    verdicts: watch::Sender<Option<Arc<Verdict>>>,
     /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
     searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
     /// Rung when a server turned out to be gone.
     orphans: Notify,
     standing: Arc<Standing>,
+    writes: Arc<WriteVersion>,
     is_draining: AtomicBool,
     /// What runs from [`join`] to [`Cluster::leave`].
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Cluster {
-    /// `returns` is the log's.
+    /// `runs` is the log's.
     pub(crate) fn new(
         me: ServerId,
         membership: Membership,
-        returns: watch::Receiver<u64>,
+        runs: watch::Receiver<StoreRun>,
     ) -> Result<Self, KeysError> {
         Ok(Self {
             keys: PeerKeys::new(&membership.secrets)?,
@@ -81,10 +86,13 @@ impl Cluster {
                 address: membership.address,
                 reads: stored::SNAPSHOT_VERSION,
             },
-            members: Members::new(returns),
+            members: Members::new(runs.clone()),
+            runs,
+            verdicts: watch::Sender::new(None),
             searches: Mutex::default(),
             orphans: Notify::new(),
             standing: Arc::new(Standing::new()),
+            writes: Arc::default(),
             is_draining: AtomicBool::new(false),
             tasks: Mutex::default(),
         })
@@ -109,6 +117,18 @@ impl Cluster {
         &self.standing
     }
 
+    /// The version of snapshots that all servers read.
+    pub(crate) fn writes(&self) -> Arc<WriteVersion> {
+        Arc::clone(&self.writes)
+    }
+
+    /// A server with a lease that reads a version of snapshots.
+    pub(crate) fn reader_of(&self, version: u8) -> Option<Lease> {
+        let others = self.others().into_iter();
+        let mut readers = others.filter(|member| member.is_leased && member.lease.reads >= version);
+        readers.next().map(|member| member.lease)
+    }
+
     fn me(&self) -> &ServerId {
         &self.lease.server
     }
@@ -120,7 +140,10 @@ impl Cluster {
 
     /// Looks who lives.
     async fn look_around(&self) -> Result<Vec<Member>, LogError> {
-        Ok(self.members.learn(self.leases.members().await?))
+        let members = self.members.learn(self.leases.members().await?);
+        let leased = members.iter().filter(|member| member.is_leased);
+        self.writes.agree(leased.map(|member| member.lease.reads));
+        Ok(members)
     }
 }
 
@@ -132,7 +155,8 @@ pub(crate) async fn join(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
     let _died = is_leased.await;
     let registry = Arc::clone(&shared.registry);
     let beat = tokio::spawn(standing::beat(Arc::clone(&cluster.standing), registry));
+    let verifier = tokio::spawn(verify::keep(Arc::clone(cluster)));
     let sweeper = tokio::spawn(sweep::sweep(Arc::clone(shared), Arc::clone(cluster)));
     let mut tasks = cluster.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-    tasks.extend([keeper, beat, sweeper]);
+    tasks.extend([keeper, beat, verifier, sweeper]);
 }

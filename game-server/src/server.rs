@@ -13,12 +13,14 @@ use crate::ambient::Ambient;
 use crate::backoffice::Backoffice;
 use crate::cluster::{self, Cluster, Membership};
 use crate::config::Config;
+use crate::fate::Fates;
 use crate::guesses::Guesses;
 use crate::http;
 use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
+use crate::stored::WriteVersion;
 use crate::tokens::{Keys, KeysError};
 
 /// How long a stop waits for games to say goodbye and for results to be saved. Systems kill after 30 s at most.
@@ -55,6 +57,9 @@ pub(crate) struct Shared {
     pub(crate) ambient: Ambient,
     /// What a server knows that is one of several.
     pub(crate) cluster: Option<Arc<Cluster>>,
+    pub(crate) fates: Fates,
+    /// The version of snapshots that is written.
+    pub(crate) writes: Arc<WriteVersion>,
     results: ResultSaver,
     me: Weak<Shared>,
 }
@@ -92,7 +97,7 @@ impl GameServer {
     ) -> Result<Self, KeysError> {
         let ambient = Ambient::machine();
         let id = new_run(&config, &ambient);
-        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.returns())?);
+        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.runs())?);
         Ok(Self::assemble(
             config,
             keys,
@@ -116,6 +121,10 @@ impl GameServer {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
+            fates: Fates::default(),
+            writes: cluster
+                .as_ref()
+                .map_or_else(Arc::default, |cluster| cluster.writes()),
             results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
             stopping: watch::Sender::new(false),
             id,

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use game_server::{
-    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, MemoryLog, Owner, RecordNumber,
-    ServerId, Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, MemoryLog, Owner,
+    RecordNumber, ServerId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
@@ -23,7 +23,8 @@ use crate::mutation::Mutation;
 #[derive(Debug, Clone)]
 pub(crate) enum Ask {
     Create(GameCode, Box<Birth>),
-    Claim(GameCode, ClaimId, ServerId, ClaimId),
+    Claim(GameCode, ClaimId, ServerId, ClaimId, u32),
+    Assert(GameCode, Box<Birth>),
     Append(GameCode, ClaimId, Batch),
     Snapshot(GameCode, ClaimId, RecordNumber, Vec<u8>),
     Tail(GameCode),
@@ -39,6 +40,7 @@ impl Ask {
         match self {
             Self::Create(..) => "create",
             Self::Claim(..) => "claim",
+            Self::Assert(..) => "assert",
             Self::Append(..) => "append",
             Self::Snapshot(..) => "snapshot",
             Self::Tail(_) => "tail",
@@ -54,6 +56,7 @@ impl Ask {
         match self {
             Self::Create(..)
             | Self::Claim(..)
+            | Self::Assert(..)
             | Self::Append(..)
             | Self::Snapshot(..)
             | Self::Release(..)
@@ -68,6 +71,7 @@ impl Ask {
 pub(crate) enum Said {
     Created(Created),
     Claimed(Claimed),
+    Asserted(Asserted),
     Written(Written),
     Tail(Option<Tail>),
     Stored(Option<Box<Stored>>),
@@ -86,7 +90,7 @@ pub(crate) struct Call {
 /// The store as one process sees it.
 pub(crate) struct SimLog {
     emissions: Emissions,
-    returns: watch::Receiver<u64>,
+    runs: watch::Receiver<StoreRun>,
     mutation: Option<Mutation>,
 }
 
@@ -106,7 +110,12 @@ impl SimLog {
     fn write(&self, ask: Ask) -> LogFuture<Written> {
         self.ask(ask, |said| match said {
             Said::Written(written) => Some(written),
-            Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 }
@@ -115,14 +124,46 @@ impl GameLog for SimLog {
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         self.ask(Ask::Create(code, Box::new(birth)), |said| match said {
             Said::Created(created) => Some(created),
-            Said::Written(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
-        self.ask(Ask::Claim(code, seen, server, claim), |said| match said {
-            Said::Claimed(claimed) => Some(claimed),
-            Said::Written(_) | Said::Created(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed> {
+        self.ask(
+            Ask::Claim(code, seen, server, claim, least_epoch),
+            |said| match said {
+                Said::Claimed(claimed) => Some(claimed),
+                Said::Written(_)
+                | Said::Created(_)
+                | Said::Asserted(_)
+                | Said::Tail(_)
+                | Said::Stored(_)
+                | Said::Games(_) => None,
+            },
+        )
+    }
+
+    fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
+        self.ask(Ask::Assert(code, Box::new(birth)), |said| match said {
+            Said::Asserted(asserted) => Some(asserted),
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Tail(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
@@ -154,14 +195,24 @@ impl GameLog for SimLog {
     fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
         self.ask(Ask::Tail(code), |said| match said {
             Said::Tail(tail) => Some(tail),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Stored(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Stored(_)
+            | Said::Games(_) => None,
         })
     }
 
     fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
         self.ask(Ask::Load(code), |said| match said {
             Said::Stored(stored) => Some(stored.map(|stored| *stored)),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Games(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Games(_) => None,
         })
     }
 
@@ -176,12 +227,17 @@ impl GameLog for SimLog {
     fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.ask(Ask::Games, |said| match said {
             Said::Games(games) => Some(games),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) => None,
+            Said::Written(_)
+            | Said::Created(_)
+            | Said::Claimed(_)
+            | Said::Asserted(_)
+            | Said::Tail(_)
+            | Said::Stored(_) => None,
         })
     }
 
-    fn returns(&self) -> watch::Receiver<u64> {
-        self.returns.clone()
+    fn runs(&self) -> watch::Receiver<StoreRun> {
+        self.runs.clone()
     }
 }
 
@@ -189,7 +245,7 @@ impl GameLog for SimLog {
 pub(crate) struct Store {
     log: MemoryLog,
     mutation: Option<Mutation>,
-    returns: watch::Sender<u64>,
+    runs: watch::Sender<StoreRun>,
 }
 
 impl Store {
@@ -197,7 +253,7 @@ impl Store {
         Self {
             log: MemoryLog::new(),
             mutation,
-            returns: watch::Sender::new(0),
+            runs: watch::Sender::new(StoreRun::default()),
         }
     }
 
@@ -205,14 +261,14 @@ impl Store {
     pub(crate) fn log(&self, emissions: Emissions) -> Arc<dyn GameLog> {
         Arc::new(SimLog {
             emissions,
-            returns: self.returns.subscribe(),
+            runs: self.runs.subscribe(),
             mutation: self.mutation,
         })
     }
 
     /// It can be reached again: its callers look after their games.
     pub(crate) fn is_back(&self) {
-        self.returns.send_modify(|times| *times += 1);
+        self.runs.send_modify(|run| run.connection += 1);
     }
 
     /// It restarts without its data.
@@ -235,9 +291,10 @@ impl Store {
         let log = &self.log;
         match ask {
             Ask::Create(code, birth) => at_once(log.create(code, *birth)).map(Said::Created),
-            Ask::Claim(code, seen, server, claim) => {
-                at_once(log.claim(code, seen, server, claim)).map(Said::Claimed)
+            Ask::Claim(code, seen, server, claim, least_epoch) => {
+                at_once(log.claim(code, seen, server, claim, least_epoch)).map(Said::Claimed)
             }
+            Ask::Assert(code, birth) => at_once(log.assert(code, *birth)).map(Said::Asserted),
             Ask::Append(code, claim, batch) => at_once(log.append(code, claim, batch)).map(Said::Written),
             Ask::Snapshot(code, claim, through, snapshot) => {
                 at_once(log.snapshot(code, claim, through, snapshot)).map(Said::Written)
@@ -275,6 +332,7 @@ impl Store {
             Ask::Append(..)
             | Ask::Create(..)
             | Ask::Claim(..)
+            | Ask::Assert(..)
             | Ask::Tail(_)
             | Ask::Load(_)
             | Ask::Release(..)

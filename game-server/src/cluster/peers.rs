@@ -78,7 +78,7 @@ pub(super) enum PeerError {
 
 impl PeerError {
     /// Whether nobody listens there: the process is gone.
-    fn is_refused(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         matches!(self, Self::Connect(error) if error.kind() == io::ErrorKind::ConnectionRefused)
     }
 }
@@ -125,7 +125,7 @@ impl Cluster {
         }
     }
 
-    async fn get<T: DeserializeOwned>(&self, lease: &Lease, path: &str) -> Result<T, PeerError> {
+    pub(super) async fn get<T: DeserializeOwned>(&self, lease: &Lease, path: &str) -> Result<T, PeerError> {
         let request = Request::get(path)
             .header(http::header::HOST, &lease.address)
             .header(PEER_HEADER, self.keys.token())

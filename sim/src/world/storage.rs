@@ -55,6 +55,7 @@ impl World {
             Ask::Snapshot(..) => Some(When::SnapshotSent),
             Ask::Create(..)
             | Ask::Claim(..)
+            | Ask::Assert(..)
             | Ask::Tail(_)
             | Ask::Load(_)
             | Ask::Release(..)
@@ -132,6 +133,7 @@ impl World {
                 }
                 Ask::Create(..)
                 | Ask::Claim(..)
+                | Ask::Assert(..)
                 | Ask::Append(..)
                 | Ask::Snapshot(..)
                 | Ask::Tail(_)
@@ -243,9 +245,13 @@ fn kept_when(ask: &Ask) -> Option<When> {
         Ask::Append(..) => Some(When::AppendKept),
         Ask::Snapshot(..) => Some(When::SnapshotKept),
         Ask::Claim(..) => Some(When::ClaimKept),
-        Ask::Create(..) | Ask::Tail(_) | Ask::Load(_) | Ask::Release(..) | Ask::Remove(..) | Ask::Games => {
-            None
-        }
+        Ask::Create(..)
+        | Ask::Assert(..)
+        | Ask::Tail(_)
+        | Ask::Load(_)
+        | Ask::Release(..)
+        | Ask::Remove(..)
+        | Ask::Games => None,
     }
 }
 
@@ -254,6 +260,7 @@ fn describe(ask: &Ask) -> String {
         Ask::Append(_, _, batch) => format!("append {}..={}", batch.follows().next().0, batch.last().0),
         Ask::Snapshot(_, _, through, bytes) => format!("snapshot through {} {} B", through.0, bytes.len()),
         Ask::Create(_, birth) => format!("create epoch {} through {}", birth.owner.epoch, birth.through.0),
+        Ask::Assert(_, birth) => format!("assert epoch {} through {}", birth.owner.epoch, birth.through.0),
         Ask::Claim(..) | Ask::Tail(_) | Ask::Load(_) | Ask::Release(..) | Ask::Remove(..) | Ask::Games => {
             ask.name().to_owned()
         }
@@ -265,6 +272,7 @@ fn answer_text(said: Option<&Said>) -> String {
         Some(Said::Written(written)) => format!("{written:?}"),
         Some(Said::Created(created)) => format!("{created:?}"),
         Some(Said::Claimed(claimed)) => format!("{claimed:?}"),
+        Some(Said::Asserted(asserted)) => format!("{asserted:?}"),
         Some(Said::Tail(tail)) => format!("tail {:?}", tail.as_ref().map(|tail| tail.last.0)),
         Some(Said::Stored(stored)) => format!("game {:?}", stored.as_ref().map(|stored| stored.last.0)),
         Some(Said::Games(games)) => format!("{} games", games.len()),
