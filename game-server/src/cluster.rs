@@ -3,6 +3,7 @@
 //! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
 //! where a connection goes whose game another server holds. A server that is alone has none of this.
 
+mod dial;
 mod drain;
 mod keeper;
 mod lease;
@@ -30,6 +31,7 @@ use crate::stored;
 use crate::tokens::{KeysError, PeerKeys};
 use members::Members;
 
+pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
 pub(crate) use locate::{Free, Located, is_free, locate};
@@ -44,6 +46,8 @@ const LEAVE_MAX: Duration = Duration::from_secs(1);
 pub struct Membership {
     /// Where leases are kept.
     pub leases: Arc<dyn Leases>,
+    /// How the others are reached: [`TcpDialer`], but in a simulation.
+    pub dialer: Arc<dyn Dialer>,
     /// Where other servers reach this one's [`peer_router`](crate::GameServer::peer_router), as `host:port`.
     pub address: String,
     /// The secret that all servers share; more than one while it is changed, the one to sign with first.
@@ -53,6 +57,7 @@ pub struct Membership {
 /// What a server knows about the others.
 pub(crate) struct Cluster {
     leases: Arc<dyn Leases>,
+    dialer: Arc<dyn Dialer>,
     lease: Lease,
     keys: PeerKeys,
     members: Members,
@@ -76,6 +81,7 @@ impl Cluster {
         Ok(Self {
             keys: PeerKeys::new(&membership.secrets)?,
             leases: membership.leases,
+            dialer: membership.dialer,
             lease: Lease {
                 server: me,
                 address: membership.address,

@@ -30,7 +30,9 @@ mod tokens;
 pub use actor::JOURNAL_BYTES_MAX;
 pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
-pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
+pub use cluster::{
+    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases, TcpDialer,
+};
 pub use config::Config;
 pub use journal::{
     Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,

@@ -89,7 +89,21 @@ impl GameServer {
         log: Arc<dyn GameLog>,
         membership: Membership,
     ) -> Result<Self, KeysError> {
-        let ambient = Ambient::machine();
+        Self::in_cluster_with_ambient(config, keys, backoffice, log, membership, Ambient::machine())
+    }
+
+    /// As [`GameServer::in_cluster`], with a wall clock and randomness of the caller's choice.
+    ///
+    /// # Errors
+    /// When the secrets cannot be used.
+    pub fn in_cluster_with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        membership: Membership,
+        ambient: Ambient,
+    ) -> Result<Self, KeysError> {
         let id = new_run(&config, &ambient);
         let cluster = Arc::new(Cluster::new(id.clone(), membership, log.returns())?);
         Ok(Self::assemble(
