@@ -51,3 +51,43 @@ fn an_older_snapshot_that_wins_is_noticed() {
 fn a_replay_that_skips_nothing_is_noticed() {
     is_noticed(Mutation::ReplayWithoutSkipping, Invariant::GameComesBack);
 }
+
+#[test]
+fn a_store_that_asks_for_no_claim_is_noticed() {
+    is_noticed(Mutation::NoClaimCheck, Invariant::OwnerWrites);
+}
+
+#[test]
+fn epochs_without_claim_ids_are_noticed() {
+    is_noticed(Mutation::NoClaimId, Invariant::OneOwnerAnEpoch);
+}
+
+#[test]
+fn a_claim_while_the_owner_answers_is_noticed() {
+    is_noticed(Mutation::ClaimWhileOwnerAnswers, Invariant::ClaimsOnlyTheGone);
+}
+
+#[test]
+fn a_state_from_before_the_claim_is_noticed() {
+    is_noticed(Mutation::LoadBeforeClaim, Invariant::AckAfterAppend);
+}
+
+#[test]
+fn records_of_a_server_that_lost_the_game_are_noticed() {
+    is_noticed(Mutation::FencedRecordsMerged, Invariant::JournalInOrder);
+}
+
+#[test]
+fn games_that_nobody_looks_for_are_noticed() {
+    is_noticed(Mutation::NoSweep, Invariant::ClassEnds);
+}
+
+#[test]
+fn a_proxy_that_remembers_the_dead_is_noticed() {
+    is_noticed(Mutation::RemembersTheDead, Invariant::BackInPlay);
+}
+
+#[test]
+fn a_proxy_that_follows_every_hint_is_noticed() {
+    is_noticed(Mutation::NoHopLimit, Invariant::HopsBounded);
+}
