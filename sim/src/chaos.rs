@@ -35,7 +35,7 @@ pub(crate) enum Fault {
     Join,
     /// A machine's clock is set wrong.
     ClockStep { target: Target, by_ms: i64 },
-    /// Servers that name the owner of a game name another one.
+    /// The proxy places games wrongly, servers that name the owner of one name another server, and everybody comes anew.
     WrongHints { lasts_ms: Millis },
     /// The store is in trouble for a while.
     Trouble { weather: Weather, lasts_ms: Millis },
@@ -115,6 +115,8 @@ pub(crate) enum Weather {
     Away,
     /// Nothing can be written.
     Full,
+    /// Claims take long, so that several servers claim at the same time.
+    Contended,
 }
 
 /// The faults of a run with one server, each with its time.

@@ -69,6 +69,8 @@ pub enum Seen {
     TakeoverOfOpenQuestion,
     /// Of two servers that claimed a game one was beaten.
     Beaten,
+    /// A write was refused, since the game is another server's.
+    WriteFenced,
     /// A server learned that its game is another one's.
     Fenced,
     /// A server gave a game back.

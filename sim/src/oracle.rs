@@ -152,7 +152,7 @@ impl Oracle {
             Deed::Joined { player } => self.books.is_player(client.0, player),
             Deed::Answered { q, choices } => self.books.answered(client.0, q, choices),
             // Over, or lost if it is; a game that has ended is forgotten after a while, by a store without data at once.
-            Deed::Stopped { code: 1_000 } => {}
+            Deed::Stopped { code: 1_000 } => self.books.told(client.0, u16::MAX),
             Deed::Stopped { code: 4_404 } if self.is_lost || self.is_ended() => {}
             Deed::Stopped { code } => {
                 let detail = format!("client {} is sent away with {code}", client.0);

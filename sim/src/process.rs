@@ -34,6 +34,9 @@ use crate::wire::ServerEnd;
 const WALL_START_MS: u64 = 4_102_444_800_000;
 /// How long servers of a cluster show an ended game: a run is not over before.
 const ENDED_LINGER: Duration = Duration::from_secs(20);
+/// How long their games go on without a host: longer than any fault, and a run is not over before, when the end of a class was lost
+/// with its server after everybody had gone home.
+const PLAY_WITHOUT_HOST: Duration = Duration::from_secs(90);
 
 /// A game server's process.
 pub(crate) struct Process {
@@ -179,6 +182,7 @@ impl Process {
         };
         let config = Config {
             ended_linger: ENDED_LINGER,
+            play_without_host: PLAY_WITHOUT_HOST,
             peers_are_clients: false,
             ..config
         };

@@ -86,7 +86,14 @@ impl Proxy {
     }
 
     /// Begins a search among `members`, numbers and names.
-    pub(crate) fn search(&mut self, now: Millis, code: GameCode, members: &[(usize, String)]) -> Search {
+    /// A proxy that is confused asks in the wrong order, and remembers nobody.
+    pub(crate) fn search(
+        &mut self,
+        now: Millis,
+        code: GameCode,
+        members: &[(usize, String)],
+        is_confused: bool,
+    ) -> Search {
         let numbers = |order: Vec<usize>| -> Vec<usize> {
             let members = order.into_iter().filter_map(|at| members.get(at));
             members.map(|(number, _)| *number).collect()
@@ -102,7 +109,11 @@ impl Proxy {
                 )
             }
             Front::Follows => {
-                let ordered = numbers(placement::order(&names, code.as_str()));
+                let mut ordered = numbers(placement::order(&names, code.as_str()));
+                if is_confused {
+                    ordered.reverse();
+                    self.owners.remove(&code);
+                }
                 (self.owners.get(&code).copied(), ordered)
             }
         };

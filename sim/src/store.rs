@@ -164,7 +164,7 @@ impl Store {
             emissions: emissions.clone(),
             returns: returns.unwrap_or_else(|| watch::channel(0).1),
             mutation: self.mutation,
-            cached: Arc::default(),
+            cached: views::Cached::default(),
         };
         (Arc::new(log), Arc::new(SimLeases { emissions }))
     }
@@ -230,7 +230,8 @@ impl Store {
     }
 
     fn listed(&self, games: Vec<(GameCode, Owner)>) -> Vec<(GameCode, Owner)> {
-        if self.mutation == Some(Mutation::NoSweep) {
+        // A server that is alone has no other way to come to know its games.
+        if self.mutation == Some(Mutation::NoSweep) && self.returns.len() > 1 {
             return Vec::new();
         }
         games

@@ -40,7 +40,7 @@ fn target(dice: &mut Dice, servers: usize) -> Target {
 fn fault(dice: &mut Dice, clients: usize, servers: usize) -> Fault {
     let client = ClientId(dice.below(clients));
     let target = target(dice, servers);
-    match dice.weighted(&[26, 9, 13, 18, 12, 4, 1, 4, 4, 4, 3, 4, 3]) {
+    match dice.weighted(&[26, 9, 14, 22, 12, 4, 1, 3, 4, 3, 3, 3, 5]) {
         0 => Fault::Kill {
             target,
             when: cluster_moment(dice),
@@ -54,7 +54,7 @@ fn fault(dice: &mut Dice, clients: usize, servers: usize) -> Fault {
         },
         2 => Fault::Pause {
             target,
-            lasts_ms: match dice.weighted(&[1, 2, 3]) {
+            lasts_ms: match dice.weighted(&[1, 2, 5]) {
                 0 => dice.between(100, 1_000),
                 1 => dice.between(1_000, 5_000),
                 _ => dice.between(5_500, 13_000),
@@ -80,7 +80,7 @@ fn fault(dice: &mut Dice, clients: usize, servers: usize) -> Fault {
             by_ms: clock_step(dice),
         },
         _ => Fault::WrongHints {
-            lasts_ms: dice.between(3_000, 15_000),
+            lasts_ms: dice.between(10_000, 40_000),
         },
     }
 }
@@ -95,7 +95,7 @@ fn restart(dice: &mut Dice) -> Option<Millis> {
 }
 
 fn cluster_moment(dice: &mut Dice) -> When {
-    match dice.weighted(&[75, 15, 10]) {
+    match dice.weighted(&[70, 15, 15]) {
         0 => moment(dice),
         1 => When::ClaimKept,
         _ => When::ReleaseKept,
@@ -104,7 +104,7 @@ fn cluster_moment(dice: &mut Dice) -> When {
 
 fn cut(dice: &mut Dice, a: Target, servers: usize) -> Fault {
     let other = Party::Server(dice.below(servers));
-    let b = match dice.weighted(&[4, 3, 3, 4]) {
+    let b = match dice.weighted(&[4, 3, 3, 6]) {
         0 => Party::Store,
         1 => Party::Proxy,
         2 => other,
@@ -113,7 +113,9 @@ fn cut(dice: &mut Dice, a: Target, servers: usize) -> Fault {
     Fault::Cut {
         a,
         b,
-        lasts_ms: match dice.weighted(&[1, 1]) {
+        lasts_ms: match dice.weighted(&[1, 1, 1]) {
+            // Longer than a lease and what it takes to find that out.
+            _ if b == Party::Backstage => dice.between(5_500, 14_000),
             0 => dice.between(200, 4_000),
             _ => dice.between(4_000, 14_000),
         },

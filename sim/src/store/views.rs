@@ -41,15 +41,18 @@ macro_rules! said {
     };
 }
 
-/// The state that the load before this one saw, under the owner of now: each second load tells what the first one told.
-fn as_of_before(cached: &Mutex<Option<Stored>>, stored: Stored) -> Stored {
-    let mut cached = cached.lock().unwrap_or_else(PoisonError::into_inner);
-    match cached.take() {
+/// A game as it was once.
+pub(super) type Cached = Arc<Mutex<Option<Stored>>>;
+
+/// The game as it was when the owner record was read, before anybody was asked, under the owner of now.
+fn as_of_before(cached: &Cached, stored: Stored) -> Stored {
+    let before = cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match before {
         Some(before) => Stored {
             owner: stored.owner,
             ..before
         },
-        None => cached.insert(stored).clone(),
+        None => stored,
     }
 }
 
@@ -58,8 +61,8 @@ pub(super) struct SimLog {
     pub(super) emissions: Emissions,
     pub(super) returns: watch::Receiver<u64>,
     pub(super) mutation: Option<Mutation>,
-    /// What a process without a second look would keep of a load: for one mutation.
-    pub(super) cached: Arc<Mutex<Option<Stored>>>,
+    /// The game as it was when the process read its owner record last: for one mutation.
+    pub(super) cached: Cached,
 }
 
 impl SimLog {
@@ -107,7 +110,22 @@ impl GameLog for SimLog {
     }
 
     fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
-        self.ask(Ask::Tail(code), said!(Tail))
+        if self.mutation != Some(Mutation::LoadBeforeClaim) {
+            return self.ask(Ask::Tail(code), said!(Tail));
+        }
+        let stored = self.ask(Ask::Load(code), said!(Stored));
+        let cached = Arc::clone(&self.cached);
+        Box::pin(async move {
+            let stored = stored.await?.map(|stored| *stored);
+            cached
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone_from(&stored);
+            Ok(stored.map(|stored| Tail {
+                last: stored.last,
+                owner: stored.owner,
+            }))
+        })
     }
 
     fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {

@@ -50,6 +50,9 @@ impl World {
             Fault::WrongHints { lasts_ms } => {
                 self.wrong_hints_until = self.now + lasts_ms;
                 self.trouble(lasts_ms);
+                for client in 0..self.clients.len() {
+                    self.reload(ClientId(client));
+                }
             }
             Fault::Trouble { weather, lasts_ms } => self.weather_turns(weather, lasts_ms),
             Fault::Empty { weather, lasts_ms } => {
@@ -74,7 +77,7 @@ impl World {
         }
     }
 
-    fn weather_turns(&mut self, weather: Weather, lasts_ms: Millis) {
+    pub(super) fn weather_turns(&mut self, weather: Weather, lasts_ms: Millis) {
         self.weather = weather;
         self.troubles += 1;
         // A call may be late beyond that.

@@ -3,12 +3,15 @@
 use super::World;
 use super::nodes::Node;
 use crate::Millis;
-use crate::chaos::{Target, When};
+use crate::chaos::{Target, Weather, When};
 use crate::coverage::Seen;
 use crate::queue::Event;
 
 /// A kill that waits for its moment comes anyway after this time.
 const KILL_WAITS_MS: Millis = 4_000;
+
+/// How long claims take long after a kill.
+const CONTENDED_MS: Millis = 3_000;
 
 /// A kill that waits for its moment.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +58,11 @@ impl World {
         if armed.when == When::ClaimKept {
             let server = self.aimed_at(armed.target);
             self.kill(server, armed.restart_ms);
+        }
+        // What it waits for, for the same reason.
+        if armed.when == When::ReleaseKept {
+            let server = self.aimed_at(armed.target);
+            self.ask_to_stop(server, 2_000, None, armed.restart_ms);
         }
         self.armed = Some(armed);
         self.trouble(KILL_WAITS_MS);
@@ -154,6 +162,9 @@ impl World {
             self.coverage.saw(Seen::KillWithAnswersInFlight);
         }
         self.process_gone(server);
+        if !self.is_alone() && self.weather == Weather::Calm && self.fault_dice.chance(25) {
+            self.weather_turns(Weather::Contended, CONTENDED_MS);
+        }
         match restart_ms {
             Some(restart_ms) => self.boot_after(server, restart_ms),
             None => {

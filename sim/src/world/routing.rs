@@ -29,7 +29,11 @@ impl World {
         let Some(line) = self.lines.get_mut(&id) else {
             return;
         };
-        line.search = Some(self.proxy.search(self.now, line.request.code, &members));
+        let is_confused = self.now < self.wrong_hints_until;
+        let search = self
+            .proxy
+            .search(self.now, line.request.code, &members, is_confused);
+        line.search = Some(search);
         self.ask_next(id);
     }
 

@@ -115,6 +115,10 @@ impl World {
         let soon = Some(now + dice.between(0, 2));
         match self.weather {
             Weather::Calm => (soon, false),
+            Weather::Contended if matches!(ask, Ask::Claim(..)) => {
+                (Some(now + dice.between(100, 900)), false)
+            }
+            Weather::Contended => (soon, false),
             Weather::Slow => (Some(now + dice.between(20, 900)), false),
             Weather::Lossy => match dice.weighted(&[35, 25, 25, 15]) {
                 0 => (soon, false),
@@ -204,14 +208,20 @@ impl World {
         if is_write {
             self.stored();
         }
+        if matches!(said, Some(Said::Written(Written::Fenced))) {
+            self.coverage.saw(Seen::WriteFenced);
+        }
         if is_answer_lost {
             self.coverage.saw(Seen::AnswerLost);
         } else if let Some(said) = said {
             let way_ms = match self.weather {
                 Weather::Slow => self.weather_dice.between(0, 300),
-                Weather::Calm | Weather::Lossy | Weather::Late | Weather::Away | Weather::Full => {
-                    self.weather_dice.between(0, 2)
-                }
+                Weather::Calm
+                | Weather::Lossy
+                | Weather::Late
+                | Weather::Away
+                | Weather::Full
+                | Weather::Contended => self.weather_dice.between(0, 2),
             };
             let answer = Ok(said);
             self.queue
@@ -264,7 +274,8 @@ impl World {
         let mut torn: Option<(GameCode, ClaimId, Batch)> = None;
         // With others in its place the torn end would have to be the store's own doing.
         let tears_percent = if self.is_alone() { 20 } else { 0 };
-        for flight in self.calls.values_mut().filter(|flight| flight.run == run) {
+        let mut late = Vec::new();
+        for (id, flight) in self.calls.iter_mut().filter(|(_, flight)| flight.run == run) {
             flight.reply = None;
             match &flight.ask {
                 None => {}
@@ -273,8 +284,16 @@ impl World {
                     flight.ask = None;
                 }
                 Some(_) if self.fault_dice.chance(50) => flight.ask = None,
+                // Its machine still sends what it has taken, if need be again.
+                Some(_) if tears_percent == 0 => late.push(*id),
                 Some(_) => {}
             }
+        }
+        for call in late {
+            let at = self.now + self.fault_dice.between(1, 1_500);
+            self.queue
+                .extract(|event| matches!(event, Event::StoreDoes { call: other } if *other == call));
+            self.queue.plan(at, Event::StoreDoes { call });
         }
         if let Some((code, claim, batch)) = torn {
             let bytes = self.fault_dice.below(batch.bytes().len());
