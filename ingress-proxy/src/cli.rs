@@ -19,8 +19,9 @@ pub(crate) struct Config {
     #[arg(long, env = "HOMEROOM_PROXY_ADMIN_LISTEN")]
     pub(crate) admin_listen: Option<SocketAddr>,
     /// Game servers: `NAME=HOST:PORT` is one, the name being its `--name`; `game-{}.game:PORT` are the pods of a stateful set with
-    /// its headless service, as many as there are. With `/PORT` of their admin listener after it, they are asked whether
-    /// they are ready. Hosts are looked up every 5 s. May be repeated.
+    /// its headless service, as many as there are; `kubernetes:SERVICE[.NAMESPACE]:PORT` are a service's pods as the Kubernetes
+    /// API tells them. With `/PORT` of their admin listener after it, they are asked whether they are ready. Hosts are looked up
+    /// every 5 s. May be repeated.
     #[arg(
         long = "game",
         env = "HOMEROOM_PROXY_GAME",
@@ -54,6 +55,9 @@ pub(crate) struct Config {
         requires = "tls_cert"
     )]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Offers HTTP/1.1 only. Without it, HTTPS clients may speak HTTP/2; WebSockets stay on HTTP/1.1.
+    #[arg(long, env = "HOMEROOM_PROXY_NO_HTTP2", requires = "tls_cert")]
+    pub(crate) no_http2: bool,
     /// Plain listener that sends everybody to the same address under https, for example `0.0.0.0:8081`; off when not given.
     #[arg(
         long,

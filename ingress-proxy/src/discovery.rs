@@ -1,5 +1,5 @@
-//! Finding servers by name: hosts are looked up again and again, so that a pod may come back at another address, and a set of
-//! pods may grow and shrink.
+//! Finding servers: hosts are looked up again and again, so that a pod may come back at another address, and a set of pods may
+//! grow and shrink. Where Kubernetes is asked, `slices` hears of every change.
 //!
 //! A look-up that fails takes nobody away at once: a server that is gone costs a refused connection, one that was forgotten
 //! because the name service hiccuped would move its games.
@@ -7,13 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::group::Group;
 use crate::members::{MEMBERS_MAX, Member, MembersError, is_name};
+use crate::slices::Slices;
 
 /// How often hosts are looked up. A restarted pod needs longer to become ready.
 const EVERY: Duration = Duration::from_secs(5);
@@ -27,6 +30,8 @@ const GAP_MAX: usize = 2;
 const HOST_CHARS_MAX: usize = 253;
 /// What stands for the number in the host of a set's pods.
 const ORDINAL: &str = "{}";
+/// What a source begins with whose pods Kubernetes is asked for.
+const KUBERNETES: &str = "kubernetes:";
 
 /// Where servers are to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +47,22 @@ pub enum Source {
     Set(Place),
     /// `HOST:PORT`, as many servers as the host has addresses, each named by its address.
     All(Place),
+    /// `kubernetes:SERVICE[.NAMESPACE]:PORT`, the pods of a service, as the Kubernetes API tells them; named as they are.
+    Service {
+        /// The service's name.
+        name: String,
+        /// Where it is; none for where the proxy is.
+        namespace: Option<String>,
+        /// Ports of its pods.
+        ports: Ports,
+    },
+}
+
+/// Where pods serve, and where they are asked whether they are ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ports {
+    pub(crate) own: u16,
+    pub(crate) probe: Option<u16>,
 }
 
 /// Host and ports.
@@ -57,7 +78,7 @@ pub struct Place {
 pub enum SourceError {
     /// It has another form.
     #[error(
-        "must be NAME=HOST:PORT, SET-{{}}.SERVICE:PORT or SERVICE:PORT, each with /PROBE_PORT after it or not"
+        "must be NAME=HOST:PORT, SET-{{}}.SERVICE:PORT, SERVICE:PORT or kubernetes:SERVICE:PORT, each with /PROBE_PORT after it or not"
     )]
     Form,
     /// The name could not be a pod's.
@@ -69,6 +90,9 @@ impl FromStr for Source {
     type Err = SourceError;
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
+        if let Some(service) = text.strip_prefix(KUBERNETES) {
+            return Self::service(&service.parse()?);
+        }
         if let Some((name, place)) = text.split_once('=') {
             if !is_name(name) {
                 return Err(SourceError::Name);
@@ -159,7 +183,25 @@ impl Place {
 }
 
 impl Source {
-    /// The servers that can be found now.
+    fn service(place: &Place) -> Result<Self, SourceError> {
+        let (name, namespace) = match place.host.split_once('.') {
+            Some((name, namespace)) => (name, Some(namespace)),
+            None => (place.host.as_str(), None),
+        };
+        if !is_name(name) || !namespace.is_none_or(is_name) {
+            return Err(SourceError::Name);
+        }
+        Ok(Self::Service {
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            ports: Ports {
+                own: place.port,
+                probe: place.probe_port,
+            },
+        })
+    }
+
+    /// The servers that can be found now by looking.
     async fn find(&self) -> Vec<Member> {
         match self {
             Self::One { name, place } => {
@@ -194,6 +236,8 @@ impl Source {
                 }
                 found
             }
+            // These are told, not looked for.
+            Self::Service { .. } => Vec::new(),
         }
     }
 
@@ -201,7 +245,7 @@ impl Source {
     fn changes(&self) -> bool {
         match self {
             Self::One { place, .. } => place.host.parse::<std::net::IpAddr>().is_err(),
-            Self::Set(_) | Self::All(_) => true,
+            Self::Set(_) | Self::All(_) | Self::Service { .. } => true,
         }
     }
 }
@@ -211,6 +255,9 @@ impl Source {
 pub struct Discovery {
     sources: Vec<Source>,
     known: BTreeMap<String, (Member, Instant)>,
+    watched: Vec<Slices>,
+    /// Whoever is watched has changed.
+    news: Arc<Notify>,
 }
 
 impl Discovery {
@@ -233,7 +280,33 @@ impl Discovery {
         Ok(Self {
             sources,
             known: BTreeMap::new(),
+            watched: Vec::new(),
+            news: Arc::default(),
         })
+    }
+
+    /// Whether [`Discovery::watch`] is needed.
+    #[must_use]
+    pub fn asks_kubernetes(&self) -> bool {
+        let is_service = |source: &Source| matches!(source, Source::Service { .. });
+        self.sources.iter().any(is_service)
+    }
+
+    /// Begins to listen to Kubernetes about its services. Needs a runtime.
+    pub fn watch(&mut self, kubernetes: &kube::Client) {
+        for source in &self.sources {
+            if let Source::Service {
+                name,
+                namespace,
+                ports,
+            } = source
+            {
+                let namespace = namespace.as_deref().unwrap_or(kubernetes.default_namespace());
+                let news = Arc::clone(&self.news);
+                self.watched
+                    .push(Slices::watch(kubernetes.clone(), namespace, name, *ports, news));
+            }
+        }
     }
 
     /// Whether it is worth looking again.
@@ -248,7 +321,11 @@ impl Discovery {
         for source in &self.sources {
             found.extend(source.find().await);
         }
-        self.known_after(found, Instant::now())
+        let mut known = self.known_after(found, Instant::now());
+        for slices in &self.watched {
+            known.extend(slices.told(PATIENCE).await);
+        }
+        known
     }
 
     /// Looks once, and gives `group` who was found; nobody is no error.
@@ -270,7 +347,10 @@ impl Discovery {
     /// Keeps `group` up to date for as long as the process runs.
     pub async fn keep(mut self, group: Group) {
         while self.changes() {
-            tokio::time::sleep(EVERY).await;
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                () = self.news.notified() => {}
+            }
             if let Err(error) = self.update(&group).await {
                 tracing::error!(%error, "the list of servers is left as it was");
             }
@@ -322,6 +402,19 @@ mod tests {
             Ok(Source::Set(place("game-{}.game.homeroom", 8080, Some(9090))))
         );
         assert_eq!(source("api:8080"), Ok(Source::All(place("api", 8080, None))));
+        let service = |namespace: Option<&str>, probe| Source::Service {
+            name: "game".to_owned(),
+            namespace: namespace.map(str::to_owned),
+            ports: Ports { own: 8080, probe },
+        };
+        assert_eq!(source("kubernetes:game:8080"), Ok(service(None, None)));
+        assert_eq!(
+            source("kubernetes:game.homeroom:8080/9090"),
+            Ok(service(Some("homeroom"), Some(9090)))
+        );
+        for name in ["kubernetes:game.a.b:1", "kubernetes:.a:1", "kubernetes:game.:1"] {
+            assert_eq!(source(name), Err(SourceError::Name), "{name:?}");
+        }
         for form in [
             "",
             "game-0",
@@ -337,6 +430,9 @@ mod tests {
             "{}-{}.game:1",
             "{}{}:1",
             "-.{}:1/9/9",
+            "kubernetes:game",
+            "kubernetes:",
+            "kubernetes:a=b:1",
         ] {
             assert_eq!(source(form), Err(SourceError::Form), "{form:?}");
         }

@@ -10,7 +10,7 @@ use crate::headers::{Client, FORWARDED_FOR, FORWARDED_PROTO};
 /// The client of a request. Without trust in `peer`, what its headers say counts for nothing; with it, the last address in
 /// `X-Forwarded-For` that is not itself a trusted proxy's, and the last word of `X-Forwarded-Proto`.
 pub(crate) fn client(peer: SocketAddr, https: bool, headers: &HeaderMap, trusted: &[IpNet]) -> Client {
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
+    let is_trusted = |address| is_trusted(address, trusted);
     let direct = peer.ip().to_canonical();
     if !is_trusted(direct) {
         return Client {
@@ -36,6 +36,12 @@ pub(crate) fn client(peer: SocketAddr, https: bool, headers: &HeaderMap, trusted
         Some(_) | None => https,
     };
     Client { address, https }
+}
+
+/// Whether an address is a trusted proxy's.
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 fn values(headers: &HeaderMap, name: http::HeaderName) -> impl Iterator<Item = &str> {

@@ -7,12 +7,14 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE, VIA,
 };
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Version};
 use protocol::routing;
 
 /// This proxy's name in `Via`, by which it knows a request that it has passed on before.
 pub(crate) const VIA_NAME: &str = "homeroom-proxy";
-const VIA_VALUE: &str = "1.1 homeroom-proxy";
+/// The same with the version of HTTP by which a request came.
+const VIA_HTTP1: &str = "1.1 homeroom-proxy";
+const VIA_HTTP2: &str = "2.0 homeroom-proxy";
 /// Tells a game server that it may answer 421 with the owner's name instead of passing the connection on itself.
 pub(crate) const FOLLOWS: HeaderName = HeaderName::from_static(routing::FOLLOWS_OWNER);
 /// The name of the server that holds the game, in a 421.
@@ -67,7 +69,7 @@ pub(crate) struct Client {
 
 /// Makes a request's headers fit for a server behind. The body's length is left to its new connection, and so is leave to send
 /// it.
-pub(crate) fn for_server(headers: &mut HeaderMap, client: Client) {
+pub(crate) fn for_server(headers: &mut HeaderMap, client: Client, version: Version) {
     remove_hop_by_hop(headers);
     remove_internal(headers);
     for name in OURS.iter().chain([&CONTENT_LENGTH, &EXPECT]) {
@@ -78,7 +80,12 @@ pub(crate) fn for_server(headers: &mut HeaderMap, client: Client) {
     }
     let proto = if client.https { "https" } else { "http" };
     headers.insert(FORWARDED_PROTO, HeaderValue::from_static(proto));
-    headers.append(VIA, HeaderValue::from_static(VIA_VALUE));
+    let via = if version == Version::HTTP_2 {
+        VIA_HTTP2
+    } else {
+        VIA_HTTP1
+    };
+    headers.append(VIA, HeaderValue::from_static(via));
 }
 
 /// Makes an answer's headers fit for the client.
@@ -153,6 +160,7 @@ mod tests {
                 address,
                 https: false,
             },
+            Version::HTTP_11,
         );
         let expected = headers(&[
             ("host", "quiz.example"),
@@ -162,7 +170,7 @@ mod tests {
             ("via", "1.1 homeroom-proxy"),
         ]);
         assert_eq!(sent, expected);
-        assert!(VIA_VALUE.ends_with(VIA_NAME));
+        assert!(VIA_HTTP1.ends_with(VIA_NAME) && VIA_HTTP2.ends_with(VIA_NAME));
     }
 
     #[test]

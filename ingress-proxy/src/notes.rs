@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use http::request::Parts;
-use http::{Method, Response};
+use http::{Method, Response, Version};
 use runtime::metrics::{self, Counter, Histogram};
 use tokio::time::Instant;
 
 use crate::key::KeyError;
 use crate::refusal::Refusal;
 use crate::route::Route;
+use crate::traces;
 use crate::upstream::Upstream;
 
 /// Bytes of a path that are logged.
@@ -33,6 +34,8 @@ struct Line {
     path: String,
     client: IpAddr,
     route: &'static str,
+    http: Version,
+    trace: String,
 }
 
 impl Noted {
@@ -50,6 +53,8 @@ impl Noted {
             path: parts.uri.path().chars().take(PATH_BYTES_MAX).collect(),
             client,
             route: route.name(),
+            http: parts.version,
+            trace: traces::id(&parts.headers),
         };
         Self {
             begun: Instant::now(),
@@ -76,6 +81,8 @@ impl Noted {
             route = line.route,
             server = served_by.map(|ServedBy(server)| server.name()),
             client = %line.client,
+            http = ?line.http,
+            trace = line.trace,
             took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         );
     }

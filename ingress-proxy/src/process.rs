@@ -50,7 +50,10 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         discovery("--api", &config.apis),
     ];
     let tls = match (&config.tls_cert, &config.tls_key) {
-        (Some(cert), Some(key)) => Some(Reloading::read(cert, key).unwrap_or_else(|error| refuse(error))),
+        (Some(cert), Some(key)) => {
+            let read = Reloading::read(cert, key).unwrap_or_else(|error| refuse(error));
+            Some(if config.no_http2 { read } else { read.with_http2() })
+        }
         (None, _) | (_, None) => None,
     };
     let capacity =
@@ -99,6 +102,13 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let (games, apis) = (Group::nobody(Kind::Games), Group::nobody(Kind::Apis));
     let more = membership(games.clone(), apis.clone());
     let health = runtime::admin::start_with(config.admin_listen, more)?;
+    if look_for_games.asks_kubernetes() || look_for_apis.asks_kubernetes() {
+        let kubernetes = kube::Client::try_default()
+            .await
+            .context("find the Kubernetes API: in a pod, or by KUBECONFIG")?;
+        look_for_games.watch(&kubernetes);
+        look_for_apis.watch(&kubernetes);
+    }
     look_for_games.update(&games).await?;
     look_for_apis.update(&apis).await?;
     tokio::spawn(look_for_games.keep(games.clone()));

@@ -31,9 +31,10 @@ use crate::notes::{self, Noted};
 use crate::owners::Owners;
 use crate::refusal::Refusal;
 use crate::route::Route;
+use crate::traces::Traces;
 use crate::tunnels::Tunnels;
 use crate::upstream::UpstreamError;
-use crate::{forwarded, key, screen};
+use crate::{forwarded, http2, key, screen};
 
 /// Time for an answer to a request without a body: the slowest is a list over a full database.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
@@ -67,6 +68,7 @@ struct Inner {
     owners: Owners,
     budget: Budget,
     tunnels: Tunnels,
+    traces: Traces,
     /// Requests to APIs so far; what the two that are compared are drawn by.
     drawn: AtomicU64,
 }
@@ -82,6 +84,7 @@ impl Proxy {
             owners: Owners::default(),
             budget: Budget::default(),
             tunnels: Tunnels::default(),
+            traces: Traces::default(),
             drawn: AtomicU64::default(),
         }))
     }
@@ -98,7 +101,10 @@ impl Proxy {
             .remove::<ConnectInfo<SocketAddr>>()
             .map_or((Ipv4Addr::UNSPECIFIED, 0).into(), |ConnectInfo(peer)| peer);
         let upgrade = hyper::upgrade::on(&mut request);
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        http2::as_http1(&mut parts);
+        let is_trusted = forwarded::is_trusted(peer.ip(), &settings.trusted);
+        self.0.traces.adopt(&mut parts.headers, is_trusted);
         let client = forwarded::client(peer, settings.https, &parts.headers, &settings.trusted);
         let route = Route::of(parts.uri.path());
         let socket = screen::wants_socket(&parts.headers);
@@ -189,7 +195,7 @@ fn is_too_large(error: &UpstreamError) -> bool {
 
 /// Turns a client's request into one for a server.
 fn prepare(parts: &mut Parts, route: Route, client: Client) {
-    headers::for_server(&mut parts.headers, client);
+    headers::for_server(&mut parts.headers, client, parts.version);
     parts.uri = server_uri(&parts.uri, route);
     parts.version = http::Version::HTTP_11;
 }

@@ -5,6 +5,7 @@ use http::header::{
     CONNECTION, HOST, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 
 use crate::headers::VIA_NAME;
@@ -41,14 +42,11 @@ fn check_host(parts: &Parts) -> Result<(), Refusal> {
         (None, _) if parts.version == Version::HTTP_10 => return Ok(()),
         (None, _) | (Some(_), Some(_)) => return Err(Refusal::Host),
     };
+    // No place where a server could find a user's name and take it for the host, or the reverse.
+    let host = host.to_str().ok().filter(|host| !host.contains('@'));
+    let host: Authority = host.and_then(|host| host.parse().ok()).ok_or(Refusal::Host)?;
     match parts.uri.authority() {
-        Some(authority)
-            if !authority
-                .as_str()
-                .eq_ignore_ascii_case(host.to_str().unwrap_or_default()) =>
-        {
-            Err(Refusal::Host)
-        }
+        Some(authority) if *authority != host => Err(Refusal::Host),
         Some(_) | None => Ok(()),
     }
 }

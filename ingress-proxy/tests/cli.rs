@@ -169,6 +169,40 @@ fn it_serves_is_watched_and_stops_cleanly() {
     assert_eq!(running.child.wait().unwrap().code(), Some(0));
 }
 
+/// A line for each request, with what it takes to find it again and without its query.
+#[test]
+fn the_access_log_tells_of_every_request() {
+    let mut command = ingress_proxy(&[]);
+    command.arg("--access-log");
+    let mut running = Running::start(command);
+    let address = running.said("listening", "bound");
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let mut stream = TcpStream::connect(&address).unwrap();
+    write!(
+        stream,
+        "GET /game/status?secret HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-00\r\n\r\n"
+    )
+    .unwrap();
+    let mut line = String::new();
+    while !line.contains("\"access\"") {
+        line.clear();
+        assert!(running.log.read_line(&mut line).unwrap() > 0, "the log ended");
+    }
+    let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+    for (field, value) in [
+        ("method", "GET"),
+        ("path", "/game/status"),
+        ("route", "game"),
+        ("client", "127.0.0.1"),
+        ("http", "HTTP/1.1"),
+        ("trace", trace),
+    ] {
+        assert_eq!(event["fields"][field], value, "{line}");
+    }
+    assert_eq!(event["fields"]["status"], 400, "{line}");
+    assert!(!line.contains("secret"), "{line}");
+}
+
 fn terminate(running: &Running) {
     let pid = running.child.id().to_string();
     assert!(

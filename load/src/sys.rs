@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod end;
 pub mod hardware;
 pub mod limits;
 pub mod process;

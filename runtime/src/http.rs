@@ -1,12 +1,15 @@
-//! The HTTP/1.1 listener: bounded accept, optional TLS, time limits on heads and handshakes, graceful stop.
+//! The listener for HTTP/1.1 and, over TLS where it was offered, HTTP/2: bounded accept, optional TLS, time limits on heads and handshakes, graceful stop.
 //!
 //! Written on hyper rather than on `axum::serve`, which has neither a time limit for request heads (a silent client
 //! would hold its descriptor for ever) nor a bound on connections.
 
 mod body;
 mod door;
+mod flood;
 mod refuse;
+mod stall;
 mod stream;
+mod two;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -123,8 +126,13 @@ fn admit<S>(
     }
     let (service, tls, shutdown) = (service.clone(), options.tls.clone(), shutdown.clone());
     tokio::spawn(async move {
-        if let Some(stream) = secure(tcp, tls, permit).await {
-            connection(stream, peer, service, shutdown).await;
+        match secure(tcp, tls, permit).await {
+            // On the heap: a socket's task must not pay for what HTTP/2 needs.
+            Some(stream) if stream.speaks_http2() => {
+                Box::pin(two::connection(stream, peer, service, shutdown)).await;
+            }
+            Some(stream) => connection(stream, peer, service, shutdown).await,
+            None => {}
         }
     });
 }

@@ -52,6 +52,8 @@ table!(
         ConnectionsAcceptedTotal = "homeroom_http_connections_accepted_total" "Client connections accepted.";
         ConnectionsRefusedTotal = "homeroom_http_connections_refused_total" "Client connections refused because the process holds as many as it may.";
         TlsHandshakesFailedTotal = "homeroom_http_tls_handshakes_failed_total" "TLS handshakes that failed or took too long.";
+        Http2FloodsTotal = "homeroom_http_floods_total" "HTTP/2 connections closed because the client sent too many frames that ask for nothing.";
+        Http2StreamsStalledTotal = "homeroom_http_streams_stalled_total" "HTTP/2 answers given up because the client took nothing of them.";
         GameSocketsRefusedTotal = "homeroom_game_sockets_refused_total" "Game sockets refused because the server holds as many as it may.";
         GameCodeGuessesRefusedTotal = "homeroom_game_code_guesses_refused_total" "Look-ups of a game's code refused because their network tried too many wrong ones.";
         GamePlayersJoinedTotal = "homeroom_game_players_joined_total" "Players who joined a game.";
@@ -112,6 +114,9 @@ table!(
         ProxyMovingTotal = "homeroom_proxy_requests_failed_total" { "reason" = "moving" } "Requests without an answer of a server, by reason.";
         ProxyBrokenTotal = "homeroom_proxy_requests_failed_total" { "reason" = "broken" } "Requests without an answer of a server, by reason.";
         ProxyLateTotal = "homeroom_proxy_requests_failed_total" { "reason" = "late" } "Requests without an answer of a server, by reason.";
+        ProxyWatchErrorsTotal = "homeroom_proxy_watch_errors_total" "Times the Kubernetes API failed to tell of a service's pods.";
+        ProxyAnswersBrokenTotal = "homeroom_proxy_answers_cut_total" { "reason" = "broken" } "Answers cut off in their body, by reason.";
+        ProxyAnswersStalledTotal = "homeroom_proxy_answers_cut_total" { "reason" = "stalled" } "Answers cut off in their body, by reason.";
         ProxyOwnersFollowedTotal = "homeroom_proxy_owners_followed_total" "Requests sent on because a game server named another one as the game's owner.";
         ProxyServersPassedOverTotal = "homeroom_proxy_servers_passed_over_total" "Times a server could not be reached and another one was asked.";
         ProxyRetriesTotal = "homeroom_proxy_retries_total" "Requests sent a second time after a server broke off.";
@@ -126,6 +131,7 @@ table!(
 table!(
     /// Things that go up and down.
     Gauge {
+        Http2Connections = "homeroom_http_multiplexed_connections" "Client connections that speak HTTP/2; homeroom_http_connections counts them, too.";
         Connections = "homeroom_http_connections" "Client connections open, WebSockets included.";
         Games = "homeroom_game_games" "Games held, those whose result is not saved yet included.";
         GameSockets = "homeroom_game_sockets" "Game sockets open.";

@@ -16,6 +16,10 @@ use tokio_rustls::TlsAcceptor;
 /// How often the files are looked at: often enough for a person who waits, and nothing beside the life of a certificate.
 const RELOAD_EVERY: Duration = Duration::from_secs(10);
 
+/// Names of protocols in a TLS handshake (ALPN).
+pub(crate) const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
+
 /// Why TLS cannot be set up; each names the file.
 #[derive(Debug, Error)]
 pub enum TlsError {
@@ -86,13 +90,22 @@ impl Reloading {
             .map_err(|error| bad_pair(certificate, key, &error))?
             .with_no_client_auth()
             .with_cert_resolver(resolver);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![HTTP1.to_vec()];
         Ok(Self {
             certificate: certificate.to_owned(),
             key: key.to_owned(),
             newest,
             acceptor: TlsAcceptor::from(Arc::new(config)),
         })
+    }
+
+    /// Offers HTTP/2 as well, and prefers it. The listener must be one that speaks it: [`crate::http::serve`].
+    #[must_use]
+    pub fn with_http2(mut self) -> Self {
+        let mut config = ServerConfig::clone(self.acceptor.config());
+        config.alpn_protocols = vec![HTTP2.to_vec(), HTTP1.to_vec()];
+        self.acceptor = TlsAcceptor::from(Arc::new(config));
+        self
     }
 
     /// Takes handshakes with the newest pair.

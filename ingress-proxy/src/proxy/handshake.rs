@@ -41,7 +41,7 @@ impl Proxy {
     ) -> Result<Response<Body>, Refusal> {
         let uri = server_uri(&parts.uri, Route::Game);
         let mut headers = parts.headers;
-        headers::for_server(&mut headers, client);
+        headers::for_server(&mut headers, client, parts.version);
         switch(&mut headers);
         let mut search = Search::new(self, code);
         let mut why = Refusal::NoServer;

@@ -98,6 +98,79 @@ async fn bodies_arrive_whole_whatever_their_framing_and_not_past_the_limit() {
 }
 
 #[tokio::test]
+async fn every_request_has_a_trace_and_a_good_one_goes_on() {
+    let server = listen(telling("any")).await;
+    let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
+    let mut made = std::collections::BTreeSet::new();
+    for path in ["/game/status?g=K7Q2MX", "/store/x", "/"] {
+        let line = format!("GET {path}");
+        let answer = ask(
+            proxy.address,
+            &line,
+            &format!("traceparent: 00-{trace}-01\r\ntracestate: a=1\r\n"),
+            "",
+        )
+        .await;
+        assert!(
+            answer.contains(&format!("\ntraceparent: 00-{trace}-00\n")),
+            "{answer}"
+        );
+        assert!(!answer.contains("tracestate"), "{answer}");
+        for bad in [
+            "",
+            "traceparent: nonsense\r\n",
+            &format!("traceparent: 00-{trace}\r\n"),
+        ] {
+            let answer = ask(proxy.address, &line, bad, "").await;
+            let own = answer
+                .split("\ntraceparent: 00-")
+                .nth(1)
+                .unwrap_or_else(|| panic!("{answer}"));
+            assert!(!own.starts_with(&trace[..32]), "{answer}");
+            made.insert(own[..32].to_owned());
+        }
+    }
+    assert_eq!(made.len(), 9, "each its own");
+}
+
+/// Half of an answer, then nothing: whoever waits is told after 30 s, and the connection to the server is not used again.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_stands_still_is_cut_off() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let half = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345";
+            tokio::io::AsyncWriteExt::write_all(&mut stream, half)
+                .await
+                .unwrap();
+            held.push(stream);
+        }
+    });
+    let proxy = proxy(&[("game-0", address)], &[("api-0", address)]).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        let begun = tokio::time::Instant::now();
+        let mut stream = tokio::net::TcpStream::connect(proxy.address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes())
+            .await
+            .unwrap();
+        let mut answer = Vec::new();
+        // On the paused clock this is over as soon as nothing else happens. How the connection ends is no matter.
+        let _ended = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("12345"),
+            "{answer}"
+        );
+        let waited = begun.elapsed().as_secs();
+        assert!((30..60).contains(&waited), "{waited} s");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_connections_costs_nobody_a_request() {
     let (up, dead) = (listen(telling("up")).await, nobody().await);
     let games = [("game-0", dead), ("game-1", up.address), ("game-2", dead)];

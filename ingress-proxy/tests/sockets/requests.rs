@@ -42,7 +42,7 @@ async fn a_game_without_its_key_is_refused_with_the_reason() {
 }
 
 /// What a client sends, and the status it gets; nothing of it reaches a server unless the status is 200.
-const REQUESTS: [(&str, &str, u16); 41] = [
+const REQUESTS: [(&str, &str, u16); 45] = [
     ("plain", "GET / HTTP/1.1\r\nhost: a\r\n\r\n", 200),
     ("HTTP/1.0 needs no host", "GET / HTTP/1.0\r\n\r\n", 200),
     ("absolute form", "GET http://a/x HTTP/1.1\r\nhost: a\r\n\r\n", 200),
@@ -53,6 +53,10 @@ const REQUESTS: [(&str, &str, u16); 41] = [
     ),
     ("no host", "GET / HTTP/1.1\r\n\r\n", 400),
     ("two hosts", "GET / HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n", 400),
+    ("an empty host", "GET / HTTP/1.1\r\nhost:\r\n\r\n", 400),
+    ("a user in the host", "GET / HTTP/1.1\r\nhost: b@a\r\n\r\n", 400),
+    ("two hosts in one", "GET / HTTP/1.1\r\nhost: a, b\r\n\r\n", 400),
+    ("a path in the host", "GET / HTTP/1.1\r\nhost: a/b\r\n\r\n", 400),
     ("asterisk form", "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n", 400),
     (
         "authority form",

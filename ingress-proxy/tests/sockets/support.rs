@@ -35,11 +35,34 @@ where
         + 'static,
     S::Future: Send,
 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listen_on(TcpListener::bind("127.0.0.1:0").await.unwrap(), service)
+}
+
+/// The same at a place of its own. Needs a runtime.
+pub(crate) fn listen_on<S>(listener: TcpListener, service: S) -> Running
+where
+    S: tower::Service<http::Request<axum::body::Body>, Response = Response, Error = std::convert::Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+{
+    listen_with(listener, service, 1_000)
+}
+
+/// The same for more clients.
+pub(crate) fn listen_with<S>(listener: TcpListener, service: S, connections_max: usize) -> Running
+where
+    S: tower::Service<http::Request<axum::body::Body>, Response = Response, Error = std::convert::Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+{
     let address = listener.local_addr().unwrap();
     let (stop, shutdown) = Shutdown::channel();
     let options = Options {
-        connections_max: 1_000,
+        connections_max,
         shared: false,
         tls: None,
         drain: Duration::ZERO,

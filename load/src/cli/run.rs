@@ -89,25 +89,33 @@ pub(super) struct Common {
 pub(super) struct BigroomArgs {
     #[command(flatten)]
     common: Common,
-    /// Players of each room, 1 to 500.
-    #[arg(long, value_delimiter = ',', default_values_t = [50, 100, 250, 500],
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
+    /// Players of each room, 1 to 500. [default: 50,100,250,500, with --short 30,60]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
     sizes: Vec<u32>,
-    /// Questions of the reference quiz that are played.
-    #[arg(long, default_value_t = QUESTIONS, value_parser = clap::value_parser!(u16).range(1..=i64::from(QUESTIONS)))]
-    questions: u16,
+    /// Questions of the reference quiz that are played. [default: 20, with --short 5]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(QUESTIONS)))]
+    questions: Option<u16>,
     /// Answers after 0.1 to 1 s instead of 2 to 15 s, and everything else as much faster.
     #[arg(long)]
     fast: bool,
+    /// Small rooms, few questions and a fast pace: half a minute.
+    #[arg(long)]
+    short: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct IdleArgs {
     #[command(flatten)]
     common: Common,
-    /// Sockets to hold.
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=19_000))]
-    sockets: u32,
+    /// Sockets to hold. [default: 10000, with --short 1000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=19_000))]
+    sockets: Option<u32>,
+    /// Sockets opened in a second. [default: 100, with --short 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=5_000))]
+    connects_per_s: Option<u64>,
+    /// Fewer sockets, held for a moment only: ten seconds.
+    #[arg(long)]
+    short: bool,
     /// Players of each lobby, 1 to 500.
     #[arg(long, default_value_t = ROOM_MAX, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
     per_game: u32,
@@ -138,6 +146,20 @@ pub(super) struct RampArgs {
     /// Admin addresses of all game servers, whose metrics tell how the games are spread behind a proxy.
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     admin: Vec<Target>,
+}
+
+impl IdleArgs {
+    fn timing(&self) -> idle::Timing {
+        let timing = if self.short {
+            idle::Timing::SHORT
+        } else {
+            idle::Timing::FULL
+        };
+        idle::Timing {
+            connects_per_s: self.connects_per_s.unwrap_or(timing.connects_per_s),
+            ..timing
+        }
+    }
 }
 
 impl RampArgs {
@@ -340,7 +362,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         Scenario::Idle(args) => {
             let pid = server.or(args.pid);
             let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&targets, &plan, pid, idle::Timing::FULL, console)
+            idle::run(&targets, &plan, pid, args.timing(), console)
         }
         Scenario::Ramp(args) => {
             let admins = match (stack.as_ref(), args.admin.is_empty()) {
@@ -411,17 +433,27 @@ fn reconnect_plan(args: &ReconnectArgs) -> Plan {
 }
 
 fn bigroom_plan(args: &BigroomArgs) -> Plan {
+    let (sizes, questions): (&[u32], u16) = if args.short {
+        (&[30, 60], 5)
+    } else {
+        (&[50, 100, 250, 500], QUESTIONS)
+    };
+    let sizes = if args.sizes.is_empty() { sizes } else { &args.sizes };
     Plan::new(
         args.common.seed,
-        if args.fast { Pace::FAST } else { Pace::LESSON },
-        args.questions,
-        args.sizes.clone(),
+        if args.fast || args.short {
+            Pace::FAST
+        } else {
+            Pace::LESSON
+        },
+        args.questions.unwrap_or(questions),
+        sizes.to_vec(),
     )
 }
 
 fn idle_plan(args: &IdleArgs) -> Plan {
-    let full = args.sockets / args.per_game;
-    let rest = args.sockets % args.per_game;
+    let sockets = args.sockets.unwrap_or(if args.short { 1_000 } else { 10_000 });
+    let (full, rest) = (sockets / args.per_game, sockets % args.per_game);
     let sizes = (0..full)
         .map(|_| args.per_game)
         .chain((rest > 0).then_some(rest))
@@ -456,5 +488,14 @@ mod tests {
             panic!("refused");
         };
         assert_eq!(idle_plan(&args).sizes, [500, 500, 200]);
+        assert_eq!(args.timing().connects_per_s, 100);
+        let Scenario::Bigroom(args) = run("load run bigroom --up --short") else {
+            panic!("refused");
+        };
+        let plan = bigroom_plan(&args);
+        assert_eq!(
+            (plan.pace.name, plan.questions, plan.sizes),
+            ("fast", 5, vec![30, 60])
+        );
     }
 }

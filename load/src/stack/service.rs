@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 use super::commands::Program;
 use super::probe::Probe;
 use crate::sys::clock::{self, Stamp};
+use crate::sys::end::End;
 
 /// A process that lives is probed this often, in milliseconds.
 const PROBE_EVERY_MS: u64 = 1_000;
@@ -22,8 +23,11 @@ const PROBE_EVERY_MS: u64 = 1_000;
 const MISSES_MAX: u32 = 3;
 /// Probes begin this long after a start, in milliseconds; a start that takes longer than the misses after it is no start.
 const FIRST_PROBE_MS: u64 = 3_000;
-/// How often the process is looked at, in milliseconds.
+/// How often a keeper that waits for nothing else looks whether it has to stop, in milliseconds.
 const LOOK_MS: u64 = 20;
+/// How often it does so while its process lives, in milliseconds. The end of the process wakes it at once; a wake-up every 20 ms of
+/// three keepers was an eighth of all that a generator of 10,000 players used.
+const LIVING_LOOK_MS: u64 = 200;
 /// A process that was asked to stop is killed after this time, in milliseconds.
 const STOP_MS_MAX: u64 = 10_000;
 /// Restarts remembered: at the shortest pause an hour of them.
@@ -276,6 +280,7 @@ impl Keeper {
     fn watch(&self, child: &mut Child, started: Stamp) -> Option<Cause> {
         let mut probe_at = started.plus_ms(FIRST_PROBE_MS);
         let mut misses = 0;
+        let end = End::of(child);
         loop {
             if self.handle.is_stopping() {
                 return None;
@@ -296,7 +301,7 @@ impl Keeper {
                     return Some(Cause::Silent);
                 }
             }
-            clock::pause_ms(LOOK_MS);
+            end.wait_ms(LIVING_LOOK_MS);
         }
     }
 

@@ -108,12 +108,9 @@ fn plan(stages: &Stages) -> Plan {
     }
 }
 
-fn play(is_constant: bool) -> Outcome {
+fn play(is_constant: bool, fault: Fault) -> Outcome {
     let store: Arc<Store> = Arc::default();
-    let servers = [
-        Fake::over(Fault::None, Arc::clone(&store)),
-        Fake::over(Fault::None, store),
-    ];
+    let servers = [Fake::over(fault, Arc::clone(&store)), Fake::over(fault, store)];
     let proxy = Proxy::start(servers.iter().map(|s| s.address).collect(), is_constant);
     let target: Target = format!("http://{}", proxy.address).parse().expect("target");
     let admins = servers.each_ref().map(Fake::target);
@@ -130,7 +127,7 @@ fn play(is_constant: bool) -> Outcome {
 
 #[test]
 fn classes_in_stages_behind_a_right_proxy_pass() {
-    let outcome = play(false);
+    let outcome = play(false, Fault::None);
     assert_eq!(failing(&outcome), Vec::<String>::new(), "{}", outcome.figures);
     let figures = &outcome.figures;
     let games: Vec<u64> = serde_json::from_value(figures["spread"]["games"].clone()).expect("numbers");
@@ -151,12 +148,22 @@ fn classes_in_stages_behind_a_right_proxy_pass() {
 
 #[test]
 fn a_proxy_with_a_constant_key_fails_on_spread_while_latency_is_green() {
-    let outcome = play(true);
+    let outcome = play(true, Fault::None);
     assert_eq!(
         failing(&outcome),
         ["games on the fullest server over the mean = 2"]
     );
     assert_eq!(outcome.figures["spread"]["games"], serde_json::json!([20, 0]));
+}
+
+#[test]
+fn servers_that_refuse_half_of_the_joins_fail_the_run_however_fast_they_are() {
+    let outcome = play(false, Fault::RefusedJoins);
+    assert_eq!(
+        failing(&outcome),
+        ["faults seen by clients = 20", "players not joined = 20"],
+        "one of three in each class"
+    );
 }
 
 #[test]

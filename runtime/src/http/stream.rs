@@ -15,10 +15,11 @@ use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 
 use crate::metrics::{Alive, Gauge};
+use crate::tls::HTTP2;
 
 /// How long a client may take no byte of what waits for it. A phone that comes out of a lift does; one that asks for pages and
 /// never reads them would hold its place for ever.
-const WRITE_STALL_MAX: Duration = Duration::from_secs(30);
+pub(super) const WRITE_STALL_MAX: Duration = Duration::from_secs(30);
 
 /// One client's connection. A write that waits for too long fails, whoever waits for it.
 pub struct Stream {
@@ -51,6 +52,14 @@ impl Stream {
             stalled: None,
             _permit: permit,
             _alive: Alive::new(Gauge::Connections),
+        }
+    }
+
+    /// Whether the TLS handshake has chosen HTTP/2.
+    pub(super) fn speaks_http2(&self) -> bool {
+        match &self.io {
+            Io::Plain(_) => false,
+            Io::Tls(tls) => tls.get_ref().1.alpn_protocol() == Some(HTTP2),
         }
     }
 

@@ -245,3 +245,39 @@ impl Player {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Due;
+    use crate::client::world::Class;
+    use crate::plan::{Pace, Plan};
+
+    /// A player who is told to answer question 1, so many microseconds late, when question 2 is open.
+    fn after_its_question(late_us: u64) -> World {
+        let plan = Plan::new(1, Pace::FAST, 2, vec![30]);
+        let answers = |student: &u32| plan.answer(0, *student, 1).is_some();
+        let student = (0..30).find(answers).expect("nearly all answer");
+        let mut world = World::new(plan);
+        world.classes.push(Class::new(0, 2, None));
+        let mut player = Player::new(0, student, Stamp(0));
+        (player.here, player.open_q) = (true, 2);
+        let (at, task) = (Stamp(5_000_000), Task::Answer { q: 1 });
+        let due = Due { at, conn: 0, task };
+        player.on_due(at.plus_us(late_us), due, &mut world, &mut Effects::default());
+        world
+    }
+
+    #[test]
+    fn what_the_harness_itself_was_too_late_for_was_never_done() {
+        let tally = after_its_question(NEVER_DONE_US + 1).tally;
+        assert_eq!((tally.too_late_to_send, tally.never_done), (1, 1));
+        let tally = after_its_question(NEVER_DONE_US).tally;
+        assert_eq!(
+            (tally.too_late_to_send, tally.never_done),
+            (1, 0),
+            "the question closed first"
+        );
+        assert_eq!(tally.ledger.entered(), 0);
+    }
+}
