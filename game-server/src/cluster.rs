@@ -34,6 +34,7 @@ use members::Members;
 pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
+use locate::Search;
 pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
 pub(crate) use standing::Standing;
@@ -62,7 +63,7 @@ pub(crate) struct Cluster {
     keys: PeerKeys,
     members: Members,
     /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
-    searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
+    searches: Mutex<HashMap<GameCode, Search>>,
     /// Rung when a server turned out to be gone.
     orphans: Notify,
     standing: Arc<Standing>,

@@ -22,6 +22,7 @@ mod registry;
 mod results;
 mod server;
 mod session;
+mod stopping;
 mod stored;
 #[cfg(test)]
 mod testing;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
@@ -19,6 +18,7 @@ use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
+use crate::stopping::Stopping;
 use crate::tokens::{Keys, KeysError};
 
 /// How long a stop waits for games to say goodbye and for results to be saved. Systems kill after 30 s at most.
@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) guesses: Guesses,
-    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) stopping: Stopping,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
     pub(crate) ambient: Ambient,
@@ -129,7 +129,7 @@ impl GameServer {
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
             results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
-            stopping: watch::Sender::new(false),
+            stopping: Stopping::default(),
             id,
             cluster,
             config: Arc::new(config),
@@ -208,7 +208,7 @@ impl GameServer {
     /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
     /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
-        self.0.stopping.send_replace(true);
+        self.0.stopping.ask();
         let stop = async {
             for game in self.0.registry.all() {
                 game.stop().await;
@@ -232,7 +232,7 @@ impl GameServer {
 
 impl Shared {
     pub(crate) fn is_stopping(&self) -> bool {
-        *self.stopping.borrow()
+        self.stopping.is_asked()
     }
 
     /// What a new game needs.

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use game_server::{
-    Batch, ClaimId, Claimed, Entry, GameLog as _, MemoryLog, Owner, Record, RecordNumber, ServerId, Stored, Written,
-    read_journal,
+    Batch, ClaimId, Claimed, Entry, GameLog as _, MemoryLog, Owner, Record, RecordNumber, ServerId, Stored,
+    Written, read_journal,
 };
 use protocol::ids::GameCode;
 use uuid::Uuid;

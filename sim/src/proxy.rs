@@ -1,16 +1,18 @@
 //! The proxy's stand-in: the order in which servers are asked, and which of them are remembered.
 //!
-//! The order is the real proxy's (`ingress_proxy::Course`), over the real placement; sockets and time are the world's. A round robin,
-//! as other gateways have it, knows nothing of owners: servers pass connections on themselves.
+//! It follows the rules that the real one follows, over the real placement; sockets and time are the world's. A round robin, as other
+//! gateways have it, knows nothing of owners: servers pass connections on themselves.
+
+mod course;
 
 use std::collections::BTreeMap;
 
-use ingress_proxy::{Course, FOLLOWS_MAX};
 use protocol::ids::GameCode;
 use protocol::{placement, routing};
 
 use crate::Millis;
 use crate::mutation::Mutation;
+use course::{Course, FOLLOWS_MAX};
 
 /// Time after which no further server is asked.
 const SEARCH_MS: Millis = 6_000;
@@ -40,7 +42,7 @@ pub(crate) struct Proxy {
 #[derive(Debug)]
 pub(crate) struct Search {
     code: GameCode,
-    course: Course<usize>,
+    course: Course,
     /// Whom placement would ask.
     first: Option<usize>,
     until: Millis,
@@ -66,8 +68,7 @@ impl Search {
     /// More servers than the rules allow to ask for one request: each once, two hints, and who gave them once more.
     pub(crate) fn asks_too_many(&self) -> bool {
         let asked = usize::try_from(self.attempt).unwrap_or(usize::MAX);
-        let follows = usize::try_from(FOLLOWS_MAX).unwrap_or(usize::MAX);
-        asked > self.members + 2 * follows + 1
+        asked > self.members + 2 * FOLLOWS_MAX + 1
     }
 }
 
@@ -147,12 +148,7 @@ impl Proxy {
         if self.front != Front::Follows {
             return String::new();
         }
-        let unreachable: Vec<String> = search
-            .course
-            .were_unreachable()
-            .iter()
-            .map(|at| name(*at))
-            .collect();
+        let unreachable: Vec<String> = search.course.unreachable.iter().map(|at| name(*at)).collect();
         let follows = format!("{}: 1\r\n", routing::FOLLOWS_OWNER);
         if unreachable.is_empty() {
             return follows;
@@ -169,8 +165,7 @@ impl Proxy {
         if self.mutation != Some(Mutation::RemembersTheDead) {
             self.owners.remove(&search.code);
         }
-        let server = search.server;
-        search.course.unreachable(&server);
+        search.course.unreachable(search.server);
     }
 
     /// Takes an answer. `owner` is the server that a 421 names.

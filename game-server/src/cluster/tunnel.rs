@@ -114,15 +114,14 @@ async fn tunnel(
         && let Some(client) = upgrade
     {
         let owner = hyper::upgrade::on(&mut answer);
-        let stopping = Arc::clone(shared);
+        let shared = Arc::clone(shared);
         tokio::spawn(async move {
             if let (Ok(client), Ok(owner)) = tokio::join!(client, owner) {
-                let mut asked = stopping.stopping.subscribe();
                 tokio::select! {
                     biased;
                     () = join(client, owner, places) => {}
                     // Clients come back by another server.
-                    _stopping_or_gone = asked.wait_for(|stopping| *stopping) => {}
+                    () = shared.stopping.asked() => {}
                 }
             }
         });

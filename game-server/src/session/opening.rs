@@ -18,7 +18,7 @@ impl Session {
     /// Waits for a first frame that the game accepts. A refused join may be tried again on the same socket, so that a taken
     /// name costs a round trip and not a connection. Without a game the first frame is refused as that of a stranger.
     pub(super) async fn open(&mut self, game: Option<&GameHandle>) -> Result<Seat, Closing> {
-        let mut stopping = self.server.stopping.subscribe();
+        let server = Arc::clone(&self.server);
         let outbox = Arc::clone(&self.outbox);
         let mut give_up_at = self.heard + self.server.config.first_frame;
         loop {
@@ -34,7 +34,7 @@ impl Session {
                 () = sleep_until(give_up_at) => {
                     return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
                 }
-                _stopping_or_gone = stopping.changed() => return Err(self.moved()),
+                () = server.stopping.asked() => return Err(self.moved()),
             };
             let text = match self.judge(read, None) {
                 Incoming::Text(text) => text,

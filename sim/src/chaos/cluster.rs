@@ -95,9 +95,10 @@ fn restart(dice: &mut Dice) -> Option<Millis> {
 }
 
 fn cluster_moment(dice: &mut Dice) -> When {
-    match dice.weighted(&[70, 15, 15]) {
+    match dice.weighted(&[60, 15, 15, 10]) {
         0 => moment(dice),
-        1 => When::ClaimKept,
+        1 => When::AppendSent,
+        2 => When::ClaimKept,
         _ => When::ReleaseKept,
     }
 }

@@ -37,6 +37,9 @@ pub(super) enum About {
 /// How long a caller waits for an answer before it calls its outcome unknown.
 const PATIENCE_MS: (Millis, Millis) = (300, 1_500);
 
+/// When a call of a dead server arrives: about when another one takes its game.
+const LATE_MS: (Millis, Millis) = (100, 700);
+
 fn unknown(why: &'static str) -> Result<Said, LogError> {
     Err(LogError::Unavailable(why.into()))
 }
@@ -273,7 +276,7 @@ impl World {
     pub(super) fn lose_calls(&mut self, run: u64) {
         let mut torn: Option<(GameCode, ClaimId, Batch)> = None;
         // With others in its place the torn end would have to be the store's own doing.
-        let tears_percent = if self.is_alone() { 20 } else { 0 };
+        let (tears_percent, lost_percent) = if self.is_alone() { (20, 50) } else { (0, 25) };
         let mut late = Vec::new();
         for (id, flight) in self.calls.iter_mut().filter(|(_, flight)| flight.run == run) {
             flight.reply = None;
@@ -283,14 +286,14 @@ impl World {
                     torn = Some((*code, *claim, batch.clone()));
                     flight.ask = None;
                 }
-                Some(_) if self.fault_dice.chance(50) => flight.ask = None,
+                Some(_) if self.fault_dice.chance(lost_percent) => flight.ask = None,
                 // Its machine still sends what it has taken, if need be again.
                 Some(_) if tears_percent == 0 => late.push(*id),
                 Some(_) => {}
             }
         }
         for call in late {
-            let at = self.now + self.fault_dice.between(1, 1_500);
+            let at = self.now + self.fault_dice.between(LATE_MS.0, LATE_MS.1);
             self.queue
                 .extract(|event| matches!(event, Event::StoreDoes { call: other } if *other == call));
             self.queue.plan(at, Event::StoreDoes { call });
