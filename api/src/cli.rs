@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use api::config::{TEACHER_GAMES_MAX_DEFAULT, TEACHER_REQUESTS_MAX_DEFAULT};
 use clap::{Args, Parser, Subcommand};
+use protocol::ids::{CodeError, GameCode};
 use runtime::telemetry::LogFormat;
 
 /// Connections unless something else is said: what four cores of a database keep busy, and six such processes fit into the
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Brings the database to this release and ends.
     Migrate(Migrate),
+    /// Prints what happened to the games that were played under a code, as JSON, and ends.
+    Timeline(Timeline),
 }
 
 /// Settings of `api serve`.
@@ -124,6 +127,22 @@ pub(crate) struct Migrate {
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
+}
+
+/// Settings of `api timeline`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Timeline {
+    /// The code, as the class typed it.
+    #[arg(value_parser = code)]
+    pub(crate) code: GameCode,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+fn code(value: &str) -> Result<GameCode, CodeError> {
+    GameCode::from_typed(value)
 }
 
 /// Which database.

@@ -56,6 +56,8 @@ pub const PLAN_CHECK_BODY_BYTES_MAX: usize = 1024;
 /// Bytes of a result: 500 players of names of 512 bytes who answered 200 questions with all of ten choices are 10.5 MB, and
 /// the quiz 4 MiB.
 pub const RESULT_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest body of a timeline: 700 events of 100 bytes, and what a newer server may add.
+pub const TIMELINE_BODY_BYTES_MAX: usize = 256 * 1024;
 /// Bytes read and thrown away of a body that is too large, so that the client gets to read its refusal: a server that
 /// stops reading resets the connection, and the browser shows a network error instead of a sentence.
 pub const DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;

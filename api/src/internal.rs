@@ -1,4 +1,4 @@
-//! What game servers ask over HTTP: a plan check, and to keep a result. For a listener that no ingress reaches.
+//! What game servers ask over HTTP: a plan check, and to keep a result and a timeline. For a listener that no ingress reaches.
 //!
 //! It owns who may call: a service token signed with a secret that operators share between the processes, checked before
 //! the body is read. What the calls do is [`Api::plan_check`]'s and [`Api::save_result`]'s.
@@ -14,14 +14,15 @@ use axum::routing::post;
 use axum::{Json, Router};
 use protocol::rest::{PlanCheckRequest, PlanCheckResponse};
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::secret::Secret;
 
 use crate::body;
-use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX};
+use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX, TIMELINE_BODY_BYTES_MAX};
 use crate::problem::Refusal;
 use crate::quota::Spent;
 use crate::routes;
-use crate::service::{Api, PlanCheckError, SaveError};
+use crate::service::{Api, PlanCheckError, SaveError, TimelineError};
 
 mod service_token;
 
@@ -35,6 +36,7 @@ impl Api {
         Router::new()
             .route("/internal/plan-check", post(plan_check))
             .route("/internal/results", post(save_result))
+            .route("/internal/timelines", post(save_timeline))
             .fallback(routes::unknown_route)
             .layer(from_fn_with_state(keys, authenticate))
             .layer(from_fn(routes::every_answer))
@@ -96,4 +98,16 @@ async fn save_result(
         SaveError::Unavailable(error) => error.into(),
     })?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A game that its teacher deleted meanwhile has none, and that is fine.
+async fn save_timeline(
+    State(api): State<Api>,
+    body::Json(timeline): body::Json<GameTimeline, TIMELINE_BODY_BYTES_MAX>,
+) -> Result<StatusCode, Refusal> {
+    match api.save_timeline(&timeline).await {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(TimelineError::Busy) => Err(Refusal::Busy),
+        Err(TimelineError::Unavailable(error)) => Err(error.into()),
+    }
 }

@@ -20,5 +20,6 @@ fn main() -> anyhow::Result<()> {
     match command {
         Command::Serve(serve) => runtime.block_on(process::serve(process::prepare(*serve))),
         Command::Migrate(migrate) => runtime.block_on(process::migrate(&migrate)),
+        Command::Timeline(timeline) => runtime.block_on(process::timeline(&timeline)),
     }
 }

@@ -1,11 +1,13 @@
 //! From a configuration to a running API and back to the prompt.
 
 use std::fmt::Display;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use api::config::PERMITS_DEFAULT;
+use api::store::TimelinesOf;
 use api::{Api, Keys, SharedRedis};
 use axum::Router;
 use runtime::config::refuse;
@@ -15,7 +17,7 @@ use runtime::secret::Secret;
 use runtime::{descriptors, files, telemetry};
 use tokio::net::TcpListener;
 
-use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve};
+use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve, Timeline};
 use crate::database::{Database, with_replica};
 use crate::{sharing, watch};
 
@@ -91,6 +93,22 @@ pub(crate) async fn migrate(config: &Migrate) -> anyhow::Result<()> {
     let database = start(&config.log, &config.database);
     database.migrate().await?;
     tracing::info!("the database is of this release");
+    Ok(())
+}
+
+/// Prints what happened to the games that were played under a code, those that ended last first.
+///
+/// # Errors
+/// When the database cannot be opened or read, or standard output is closed.
+pub(crate) async fn timeline(config: &Timeline) -> anyhow::Result<()> {
+    let store = start(&config.log, &config.database).open(1).await?;
+    let timelines = store.timelines(None, TimelinesOf::Code(config.code)).await;
+    store.close().await;
+    let mut out = std::io::stdout().lock();
+    for timeline in timelines? {
+        serde_json::to_writer_pretty(&mut out, &timeline)?;
+        writeln!(out)?;
+    }
     Ok(())
 }
 

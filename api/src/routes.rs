@@ -22,6 +22,7 @@ mod auth;
 mod games;
 mod imports;
 mod quizzes;
+mod timelines;
 mod usage;
 
 pub(crate) fn router(api: Api) -> Router {
@@ -49,10 +50,11 @@ pub(crate) fn router(api: Api) -> Router {
             edit(get(quizzes::read).put(quizzes::update).delete(quizzes::delete)),
         )
         .route("/quizzes/{id}/duplicate", edit(post(quizzes::duplicate)))
-        .route("/quizzes/{id}/signed", entry(get(quizzes::signed)))
+        .route("/quizzes/{id}/signed", read(get(quizzes::signed)))
         .route("/games", read(get(games::list)))
         .route("/games/{id}", edit(delete(games::delete)))
         .route("/games/{id}/report", read(get(games::report)))
+        .route("/timelines", read(get(timelines::list)))
         .route("/quiz-usage/dashboard", read(get(usage::dashboard)))
         .route("/quiz-usage/history", read(get(usage::history)))
         // These are constants: to refuse them would cost more than to answer.

@@ -10,6 +10,7 @@ use jsonwebtoken::jwk::JwkSet;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::metrics::{Counter, inc};
 use thiserror::Error;
 use tokio::sync::Semaphore;
@@ -91,6 +92,17 @@ pub enum SaveError {
     Busy,
     /// The store did not answer; send the result again.
     #[error("the store did not answer the save of a result")]
+    Unavailable(#[source] StoreError),
+}
+
+/// Why a timeline was not saved. The same call may succeed later.
+#[derive(Debug, Error)]
+pub enum TimelineError {
+    /// The API is at its capacity.
+    #[error("the API is at its capacity")]
+    Busy,
+    /// The store did not answer.
+    #[error("the store did not answer the save of a timeline")]
     Unavailable(#[source] StoreError),
 }
 
@@ -213,5 +225,19 @@ impl Api {
                 Err(SaveError::Different)
             }
         }
+    }
+
+    /// Keeps what happened to a game whose result is saved; of another game there is nothing to keep.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn save_timeline(&self, timeline: &GameTimeline) -> Result<(), TimelineError> {
+        let _permit = self
+            .admission
+            .acquire(Class::Service)
+            .await
+            .map_err(|Shed| TimelineError::Busy)?;
+        let saved = self.store.save_timeline(timeline).await;
+        saved.map(drop).map_err(TimelineError::Unavailable)
     }
 }

@@ -6,10 +6,11 @@
 //! result a game.
 
 use async_trait::async_trait;
-use protocol::ids::{GameId, QuizId, TeacherId};
+use protocol::ids::{GameCode, GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::rest::{GameSummary, QuizResponse, QuizSummary, QuizUsage, UsageCount, UsageDay};
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -27,6 +28,8 @@ pub use sqlite::SqliteStore;
 
 /// Quizzes of a [`Usage`] at most: what a page shows without scrolling.
 pub const MOST_PLAYED_MAX: u32 = 10;
+/// Timelines of one answer at most: a code comes back after 700 million games, unless somebody chose it by hand.
+pub const TIMELINES_MAX: u32 = 5;
 /// A day of UTC, in milliseconds.
 pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -207,6 +210,28 @@ pub trait GameStore: Send + Sync {
     async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError>;
 }
 
+/// Whose timelines are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimelinesOf {
+    /// One game's.
+    Game(GameId),
+    /// Those of the games that were played under a code.
+    Code(GameCode),
+}
+
+/// What happened to games whose results are kept.
+#[async_trait]
+pub trait TimelineStore: Send + Sync {
+    /// Keeps a timeline in the place of the one before; false when its game is not kept.
+    async fn save_timeline(&self, timeline: &GameTimeline) -> Result<bool, StoreError>;
+    /// At most [`TIMELINES_MAX`], of the games that ended last first; of one teacher's games, or for an operator of everybody's.
+    async fn timelines(
+        &self,
+        teacher: Option<TeacherId>,
+        of: TimelinesOf,
+    ) -> Result<Vec<GameTimeline>, StoreError>;
+}
+
 /// What a teacher's games came to, counted by the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -238,6 +263,12 @@ pub trait StoreUpkeep: Send + Sync {
 }
 
 /// All of it.
-pub trait Store: AccountStore + QuizStore + GameStore + UsageStore + StoreUpkeep + 'static {}
+pub trait Store:
+    AccountStore + QuizStore + GameStore + TimelineStore + UsageStore + StoreUpkeep + 'static
+{
+}
 
-impl<T: AccountStore + QuizStore + GameStore + UsageStore + StoreUpkeep + 'static> Store for T {}
+impl<T: AccountStore + QuizStore + GameStore + TimelineStore + UsageStore + StoreUpkeep + 'static> Store
+    for T
+{
+}

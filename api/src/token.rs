@@ -3,7 +3,7 @@
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
 use protocol::claims::{
-    ACCESS_TOKEN_S, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, LEEWAY_S, QuizClaims, SIGNED_QUIZ_S,
+    ACCESS_TOKEN_S, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, LEEWAY_S, QuizClaims, SIGNED_QUIZ_S, TYPE_QUIZ,
     TeacherClaims,
 };
 use protocol::ids::{QuizId, TeacherId};
@@ -64,7 +64,9 @@ pub(crate) fn sign_quiz(
         quiz_id,
         quiz,
     };
-    encode(&header(keys), &claims, &keys.signing)
+    let mut header = header(keys);
+    header.typ = Some(TYPE_QUIZ.to_owned());
+    encode(&header, &claims, &keys.signing)
 }
 
 /// Checks an access token.

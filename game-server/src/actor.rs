@@ -6,6 +6,7 @@
 mod batch;
 mod effects;
 mod hosts;
+mod leaving;
 mod lifetime;
 pub(crate) mod mailbox;
 mod pipeline;
@@ -19,22 +20,22 @@ use axum::extract::ws::Utf8Bytes;
 use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
-use runtime::metrics::{self, Counter};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use crate::ambient::Ambient;
 use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::convert;
-use crate::facts::Facts;
+use crate::facts::{FIRST_EPOCH, Facts};
 use crate::frames::{has_podium, player};
 use crate::journal::{Entry, Record, RecordNumber};
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
-use crate::results::ResultSaver;
+use crate::results::{ResultSaver, Saving};
 use crate::session::outbox::Outbox;
 use crate::stored::{Restored, Snapshot};
+use crate::timeline::Timeline;
 use crate::tokens::Keys;
 use batch::Batch;
 use lifetime::Lifetime;
@@ -82,11 +83,11 @@ struct Actor {
     lifetime: Lifetime,
     /// A result, and the record that has to be saved before it may leave.
     result: Option<(RecordNumber, Box<GameResult>)>,
-    /// Resolves when the API has the result, or refused it for good.
-    result_sent: Option<oneshot::Receiver<()>>,
+    result_sent: Option<Saving>,
     result_stuck: bool,
     over_ms: Option<u64>,
     result_settled: bool,
+    timeline: Timeline,
     /// Reasons to doubt that were looked at.
     doubts: u64,
     /// When the game goes over to another server at the latest, if it is to go.
@@ -164,6 +165,7 @@ impl Actor {
             at,
             over_ms,
             result_settled,
+            timeline,
             last,
             torn,
         } = restored;
@@ -182,6 +184,7 @@ impl Actor {
             result_stuck: false,
             over_ms,
             result_settled,
+            timeline,
             doubts: around
                 .cluster
                 .as_ref()
@@ -202,6 +205,11 @@ impl Actor {
 
     /// What a game that comes from a log has under way.
     fn take_up(&mut self, now: Instant) {
+        if self.facts.epoch > FIRST_EPOCH {
+            self.note_owner(now);
+            // So that the next owner knows of this one; the first one is in the first snapshot.
+            self.pipeline.want_snapshot(now);
+        }
         let away_at = now + self.around.config.restored_grace;
         for player in self.game.players().filter(|player| player.present) {
             self.seats.expect(player.id, away_at);
@@ -275,11 +283,13 @@ impl Actor {
     fn start_write(&mut self, now: Instant) {
         let at = self.millis(now);
         let (game, over_ms, result_settled) = (&self.game, self.over_ms, self.result_settled);
+        let timeline = &self.timeline;
         self.pipeline.start_write(now, || Snapshot {
             at,
             state: game.export(),
             over_ms,
             result_settled,
+            timeline: timeline.clone(),
         });
     }
 
@@ -287,7 +297,10 @@ impl Actor {
     fn settle(&mut self, answer: Answer) -> bool {
         let now = Instant::now();
         let change = self.pipeline.settle(answer, now);
-        self.facts.epoch = self.pipeline.epoch();
+        if self.facts.epoch != self.pipeline.epoch() {
+            self.facts.epoch = self.pipeline.epoch();
+            self.note_owner(now);
+        }
         let is_ours = !change.is_fenced;
         self.tell_change(change);
         is_ours
@@ -312,6 +325,8 @@ impl Actor {
             // Taken by the loop.
             Message::Doubt | Message::Stop => {}
             Message::HandOver(at) => self.hand_over_at = Some(at),
+            // An error means that nobody waits for it any more.
+            Message::Timeline(reply) => drop(reply.send(self.timeline.told(&self.facts))),
         }
     }
 
@@ -363,6 +378,7 @@ impl Actor {
         if effects.iter().any(is_news) {
             self.record(at, Entry::Command(command));
         }
+        self.timeline.follow(at, &effects);
         Ok(effects)
     }
 
@@ -394,6 +410,7 @@ impl Actor {
             }
         }
         if let Some(behind) = change.behind {
+            self.timeline.saving(self.millis(Instant::now()), behind);
             let frame = crate::frames::host::saving(behind);
             for socket in self.seats.hosts() {
                 socket.push(frame.clone());
@@ -449,6 +466,13 @@ impl Actor {
         self.tell_one(socket, player::error(code, None, None));
     }
 
+    /// This server has the game, under the present epoch.
+    fn note_owner(&mut self, now: Instant) {
+        let (at, unix_ms) = (self.millis(now), self.around.ambient.unix_ms());
+        let server = &self.around.config.server_name;
+        self.timeline.owned(at, unix_ms, server, self.facts.epoch);
+    }
+
     /// The game's own time.
     fn millis(&self, now: Instant) -> Millis {
         let since = now.saturating_duration_since(self.started).as_millis();
@@ -468,7 +492,8 @@ impl Actor {
     fn release_result(&mut self) {
         if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_certain(*after)) {
             let place = Arc::clone(&self.place);
-            self.result_sent = Some(self.around.results.save(*result, place));
+            let timeline = self.timeline.told(&self.facts);
+            self.result_sent = Some(self.around.results.save(*result, timeline, place));
         }
     }
 
@@ -479,77 +504,16 @@ impl Actor {
         self.result_stuck = !settled;
         if settled {
             let at = self.millis(Instant::now());
+            self.timeline.result_saved(at);
             self.record(at, Entry::ResultSettled);
         }
-    }
-
-    async fn leave(mut self, exit: Exit) {
-        let game = self.facts.game;
-        let is_done = match exit {
-            Exit::Over => {
-                let forgotten = self.pipeline.forget_game();
-                let forgotten = tokio::time::timeout(LEAVE_MAX, forgotten).await;
-                forgotten.map(|answer| answer.is_ok())
-            }
-            Exit::Stopping => tokio::time::timeout(LEAVE_MAX, self.hand_in()).await,
-            Exit::HandedOver => tokio::time::timeout(LEAVE_MAX, self.hand_over()).await,
-            Exit::Fenced => {
-                tracing::warn!(%game, "another server has this game");
-                Ok(true)
-            }
-        };
-        if is_done != Ok(true) {
-            // A game that has ended is removed by the next server that finds it; a live one is taken up by it.
-            tracing::warn!(%game, ?exit, "the journal's store did not take the last of a game in time");
-        }
-        self.pipeline.abandon();
-        // Dropping the seats tells everybody who is left.
-    }
-
-    /// Whether the game may go over to another server now: nobody is answering, and everything can be saved. At the deadline it
-    /// must.
-    fn may_go(&self, now: Instant) -> bool {
-        let is_quiet = self.game.deadline().is_none() && !self.pipeline.is_behind();
-        self.hand_over_at.is_some_and(|at| is_quiet || at <= now)
-    }
-
-    /// Gives the game to another server, before clients are told to look for it.
-    async fn hand_over(&mut self) -> bool {
-        let is_given_back = self.hand_in().await;
-        // From now on whoever comes here is told to go there.
-        self.around.registry.remove(self.facts.code, self.facts.game);
-        if let Some(cluster) = &self.around.cluster
-            && is_given_back
-        {
-            metrics::inc(Counter::GamesHandedOverTotal);
-            cluster.hand_over(self.facts.code).await;
-        }
-        is_given_back
-    }
-
-    /// Saves everything and gives the game back.
-    async fn hand_in(&mut self) -> bool {
-        self.pipeline.need_snapshot();
-        loop {
-            self.start_write(Instant::now());
-            if !self.pipeline.is_writing() {
-                break;
-            }
-            let answer = self.pipeline.answered().await;
-            if !self.settle(answer) {
-                return true;
-            }
-        }
-        self.release_result();
-        let given_back = self.pipeline.give_back();
-        self.pipeline.is_settled() && given_back.await.is_ok()
     }
 }
 
 /// Waits for a result's saver, and says whether it is settled; for ever when none is on its way.
-async fn sent(result: &mut Option<oneshot::Receiver<()>>) -> bool {
+async fn sent(result: &mut Option<Saving>) -> bool {
     match result {
-        Some(settled) => settled.await.is_ok(),
+        Some(saving) => saving.settled().await,
         None => std::future::pending().await,
     }
 }

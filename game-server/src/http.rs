@@ -5,6 +5,7 @@ mod create;
 mod game_key;
 mod routing;
 mod status;
+mod timeline;
 mod watch;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/games", post(create::create).layer(create::body_limit()))
         .route("/status", get(status::status))
+        .route("/timeline", get(timeline::timeline))
         .route("/watch", get(watch::watch))
         .route_layer(from_fn_with_state(Arc::clone(&shared), routing::route))
         .fallback(async || Refusal::unknown_route())

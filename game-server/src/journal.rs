@@ -172,6 +172,11 @@ pub trait GameLog: Send + Sync + 'static {
     /// All games kept, in no order: for a server that starts, and for who looks for games that nobody serves.
     fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>>;
 
+    /// Whether it is there when the server's process has ended, so that a later one finds what was given back.
+    fn outlives_server(&self) -> bool {
+        true
+    }
+
     /// Changes whenever the log can be reached again, since it may lack data then: owners look after their games at once. Never
     /// changes for a log that is never away.
     fn returns(&self) -> watch::Receiver<u64> {

@@ -26,6 +26,7 @@ mod stopping;
 mod stored;
 #[cfg(test)]
 mod testing;
+mod timeline;
 mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;

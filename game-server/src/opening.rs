@@ -15,6 +15,7 @@ use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNu
 use crate::registry::{Held, Opening};
 use crate::server::Shared;
 use crate::stored::{self, Restored, Snapshot, StoredError};
+use crate::timeline::Timeline;
 
 /// Longest wait for the log when a teacher starts a game: after that the page says "try again".
 const CREATE_MAX: Duration = Duration::from_secs(3);
@@ -60,14 +61,17 @@ pub(crate) async fn open_new(
 ) -> Result<Opened, LogError> {
     let code = facts.code;
     let key = facts.key.clone();
+    let mut timeline = Timeline::new(facts.created_ms);
+    timeline.owned(0, facts.created_ms, &shared.id.name, facts.epoch);
     let restored = Restored {
         game,
-        facts,
         at: 0,
         over_ms: None,
         result_settled: false,
+        timeline,
         last: RecordNumber::NONE,
         torn: false,
+        facts,
     };
     let owner = Owner {
         game: restored.facts.game,
@@ -84,6 +88,7 @@ pub(crate) async fn open_new(
             state: restored.game.export(),
             over_ms: None,
             result_settled: false,
+            timeline: restored.timeline.clone(),
         }),
         through: RecordNumber::NONE,
     };

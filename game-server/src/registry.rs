@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use protocol::ids::{GameCode, GameId, TeacherId};
+use protocol::player::Phase;
 use runtime::metrics::{Alive, Gauge};
 use tokio::sync::Notify;
 
@@ -184,6 +185,23 @@ impl Registry {
         let games = self.lock();
         let code = games.by_key.get(&(teacher, key.to_owned()))?;
         games.by_code.get(code)?.handle().cloned()
+    }
+
+    /// How many games of a teacher are on their way in or before their podium. Those that are over do not count, since they stay as
+    /// long as their results wait.
+    pub(crate) fn playing(&self, teacher: TeacherId) -> usize {
+        let games = self.lock();
+        let codes = games.by_key.iter().filter(|((owner, _), _)| *owner == teacher);
+        let entries = codes.filter_map(|(_, code)| games.by_code.get(code));
+        let is_playing = |entry: &&Entry| match entry {
+            Entry::Opening(_) => true,
+            Entry::Live { handle, .. } => match handle.shown().phase {
+                Phase::Lobby | Phase::Question | Phase::Results => true,
+                Phase::Podium | Phase::Ended => false,
+            },
+            Entry::Lost => false,
+        };
+        entries.filter(is_playing).count()
     }
 
     /// Whether another game may come.

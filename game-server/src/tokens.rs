@@ -11,7 +11,7 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, JwkSet, KeyAlgorithm
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use protocol::claims::{
     AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_SCREEN, AUDIENCE_TEACHER, ISSUER, LEEWAY_S, PlayerClaims,
-    QuizClaims, ScreenClaims, TeacherClaims,
+    QuizClaims, ScreenClaims, TYPE_QUIZ, TeacherClaims,
 };
 use protocol::ids::{GameId, PlayerId};
 use serde::Serialize;
@@ -26,6 +26,11 @@ pub(crate) use service::ServiceSigner;
 
 /// Shortest secret, in bytes: the output of SHA-256; a shorter one weakens HS256.
 pub const SECRET_BYTES_MIN: usize = 32;
+
+/// Bytes of an access token, a resume token or a ticket at most; ours have 0.4 kB. Longer ones are refused before anything is decoded.
+const TOKEN_BYTES_MAX: usize = 4 * 1024;
+/// The same for a signed quiz: what a create's body may have, which is never more than this.
+pub(crate) const SIGNED_QUIZ_BYTES_MAX: usize = 3 * 1024 * 1024;
 
 /// The keys of a game server. `Debug` prints none of them.
 pub struct Keys {
@@ -106,12 +111,18 @@ impl Keys {
 
     /// Verifies a teacher's access token.
     pub(crate) fn teacher(&self, token: &str) -> Result<TeacherClaims, TokenError> {
-        self.signed_by_api(token, AUDIENCE_TEACHER)
+        self.signed_by_api(token, AUDIENCE_TEACHER, TOKEN_BYTES_MAX)
+            .map(|(_, claims)| claims)
     }
 
     /// Verifies a quiz document signed by the API.
     pub(crate) fn quiz(&self, token: &str) -> Result<QuizClaims, TokenError> {
-        self.signed_by_api(token, AUDIENCE_QUIZ)
+        let (header, claims) = self.signed_by_api(token, AUDIENCE_QUIZ, SIGNED_QUIZ_BYTES_MAX)?;
+        if header.typ.as_deref() == Some(TYPE_QUIZ) {
+            Ok(claims)
+        } else {
+            Err(TokenError(None))
+        }
     }
 
     /// Verifies a resume token of `game`. Whether its player is still the same one is the game's to say.
@@ -167,16 +178,34 @@ impl Keys {
     }
 
     fn own<T: DeserializeOwned>(&self, token: &str, audience: &str) -> Result<T, TokenError> {
+        check_length(token, TOKEN_BYTES_MAX)?;
         decode(token, &self.verify, Algorithm::HS256, audience)
     }
 
-    fn signed_by_api<T: DeserializeOwned>(&self, token: &str, audience: &str) -> Result<T, TokenError> {
+    fn signed_by_api<T: DeserializeOwned>(
+        &self,
+        token: &str,
+        audience: &str,
+        bytes_max: usize,
+    ) -> Result<(Header, T), TokenError> {
+        check_length(token, bytes_max)?;
         let header = jsonwebtoken::decode_header(token).map_err(|e| TokenError(Some(e)))?;
         let key = header
             .kid
-            .and_then(|kid| self.teachers.get(&kid))
+            .as_ref()
+            .and_then(|kid| self.teachers.get(kid))
             .ok_or(TokenError(None))?;
-        decode(token, key, Algorithm::EdDSA, audience)
+        let claims = decode(token, key, Algorithm::EdDSA, audience)?;
+        Ok((header, claims))
+    }
+}
+
+/// Before anything of it is decoded.
+fn check_length(token: &str, bytes_max: usize) -> Result<(), TokenError> {
+    if token.len() > bytes_max {
+        Err(TokenError(None))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,9 +1,10 @@
 //! The game server's view of the API when both are in this process: plain calls.
 
-use api::{Api, PlanCheckError, SaveError};
+use api::{Api, PlanCheckError, SaveError, TimelineError};
 use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
 use protocol::ids::{QuizId, TeacherId};
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 
 /// The API next door.
 pub(crate) struct InProcess(pub(crate) Api);
@@ -54,6 +55,17 @@ impl Backoffice for InProcess {
                         BackofficeError::Unavailable(Box::new(error))
                     }
                 })
+        })
+    }
+
+    fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move {
+            let saved = self.0.save_timeline(timeline).await;
+            saved.map_err(|error| match error {
+                TimelineError::Busy | TimelineError::Unavailable(_) => {
+                    BackofficeError::Unavailable(Box::new(error))
+                }
+            })
         })
     }
 }

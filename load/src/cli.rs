@@ -7,6 +7,7 @@ mod floor;
 mod records;
 mod run;
 mod topology;
+mod under;
 mod up;
 
 use std::process::ExitCode;
@@ -44,6 +45,9 @@ enum Command {
     Floor(floor::FloorArgs),
     /// Puts the segments of one run together and judges them, in any order.
     Merge(records::MergeArgs),
+    /// Becomes a program that the kernel kills when the process that asked for it ends, however that ends.
+    #[command(hide = true, name = under::NAME)]
+    Under(under::UnderArgs),
     /// Writes results as Markdown, verdict first, a baseline beside them.
     Report(records::ReportArgs),
 }
@@ -64,6 +68,10 @@ pub fn refuse(refused: &clap::Error) -> ExitCode {
 #[must_use]
 pub fn execute(cli: &Cli) -> ExitCode {
     let mut console = Console::new();
+    if let Command::Under(args) = &cli.command {
+        return under::become_program(args, &mut console);
+    }
+    under::offer();
     if let Err(error) = signals::take_over() {
         console.complain(&format!("load: signals: {error}"));
         return ExitCode::from(UNAVAILABLE);
@@ -73,6 +81,8 @@ pub fn execute(cli: &Cli) -> ExitCode {
         Command::Run(scenario) => run::run(scenario, &mut console),
         Command::Floor(args) => floor::floor(args, &mut console),
         Command::Merge(args) => records::merge(args, &mut console),
+        // Nothing of this program is left of it by now.
+        Command::Under(_) => Ok(true),
         Command::Report(args) => records::report(args, &mut console),
     };
     match outcome {

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use thiserror::Error;
 
-use crate::report::Record;
+use crate::report::{Record, SegmentRecord};
 
 /// Why two records are not parts of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -23,6 +23,14 @@ pub enum MergeError {
     /// One part is in both: its figures would count twice.
     #[error("segment {0} is in both")]
     Twice(u32),
+    /// They did not run beside each other: one is of another day.
+    #[error("not of one run: segment {one} had ended when segment {other} began")]
+    Apart {
+        /// The earlier one.
+        one: u32,
+        /// The later one.
+        other: u32,
+    },
     /// Nothing to merge.
     #[error("nothing to merge")]
     Nothing,
@@ -58,6 +66,13 @@ pub fn two(mut one: Record, other: Record) -> Result<Record, MergeError> {
     if one.plan != other.plan {
         return Err(unlike("the plan", &one.plan.pace, &other.plan.pace));
     }
+    let pairs = one
+        .segments
+        .iter()
+        .flat_map(|a| other.segments.iter().map(move |b| (a, b)));
+    for ((&a, first), (&b, second)) in pairs {
+        beside((a, first), (b, second))?;
+    }
     for (number, segment) in other.segments {
         match one.segments.entry(number) {
             Entry::Vacant(vacant) => drop(vacant.insert(segment)),
@@ -74,6 +89,20 @@ pub fn two(mut one: Record, other: Record) -> Result<Record, MergeError> {
             other: name,
         })?;
     Ok(one)
+}
+
+/// Segments of one run play beside each other; what a restarted script left of another run does not.
+fn beside((a, first): (u32, &SegmentRecord), (b, second): (u32, &SegmentRecord)) -> Result<(), MergeError> {
+    if a == b {
+        return Err(MergeError::Twice(a));
+    }
+    if first.ended_unix_ms < second.begun_unix_ms {
+        return Err(MergeError::Apart { one: a, other: b });
+    }
+    if second.ended_unix_ms < first.begun_unix_ms {
+        return Err(MergeError::Apart { one: b, other: a });
+    }
+    Ok(())
 }
 
 fn same<T: PartialEq + ToString>(what: &'static str, one: &T, other: &T) -> Result<(), MergeError> {

@@ -13,7 +13,7 @@ mod quiz;
 mod segment;
 
 pub use behaviour::{AnswerPlan, Pace, Plan};
-pub use draw::{Draw, Subject};
+pub use draw::{Draw, Subject, digest};
 pub use habits::{Habits, Mishap};
 pub use names::student_name;
 pub use placement::place;

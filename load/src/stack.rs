@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::client::{Target, TargetError, Targets};
 use crate::sys::{clock, signals};
 use crate::verdict::monitor::{Process, Processes};
-pub use commands::{Program, REDIS};
+pub use commands::{Program, REDIS, start_under};
 pub use probe::Probe;
 use service::Service;
 pub use service::{Cause, Pauses, Restart};
@@ -253,6 +253,20 @@ impl Stack {
     #[must_use]
     pub fn services(&self) -> &[Service] {
         &self.services
+    }
+
+    /// The processes at which the clients' sockets end: the proxies if there are any, else the servers of games.
+    #[must_use]
+    pub fn socket_ends(&self) -> Vec<u32> {
+        let doors = if self.proxies.is_empty() {
+            &self.games
+        } else {
+            &self.proxies
+        };
+        let addresses: Vec<String> = doors.iter().map(ToString::to_string).collect();
+        let services = self.services.iter();
+        let holders = services.filter(|service| addresses.contains(&service.address()));
+        holders.filter_map(|service| service.pid()).collect()
     }
 
     /// The process of that name, such as `game-1`.

@@ -65,8 +65,12 @@ pub struct Own {
 /// What the machine did to the generator during the run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Machine {
-    /// How late a thread that asks to be woken every few milliseconds was woken.
+    /// How late a thread that asks to be woken every few milliseconds was woken; wakings that it slept through are among them.
     pub wake: Micros,
+    /// What the wall clock was set by while the run went on, all steps together, in microseconds. It stamps arrivals and dates
+    /// samples.
+    #[serde(default)]
+    pub clock_stepped_us: u64,
     /// Time the generator's busiest thread ran, in microseconds.
     pub ran_us: u64,
     /// Time that thread was ready to run and waited for a core, in microseconds.
@@ -174,6 +178,10 @@ impl Own {
         found.limit(late_ms, limits::LATE_P99_MS, |limit| {
             format!("the generator was late: p99 {late_ms:.1} ms from due to done, over {limit} ms")
         });
+        let latest_ms = self.lateness.percentile_ms(100.0);
+        found.limit(latest_ms, limits::STANDSTILL_MS, |limit| {
+            format!("the generator once was late by {latest_ms:.0} ms, over {limit} ms")
+        });
         found.count(
             Word::Invalid,
             self.dropped,
@@ -219,6 +227,14 @@ impl Machine {
         let wake_ms = self.wake.percentile_ms(99.0);
         found.limit(wake_ms, limits::WAKE_P99_MS, |limit| {
             format!("the machine is too busy: a waiting thread was woken late by {wake_ms:.1} ms (p99), over {limit} ms")
+        });
+        let longest_ms = self.wake.percentile_ms(100.0);
+        found.limit(longest_ms, limits::STANDSTILL_MS, |limit| {
+            format!("the generator stood still for {longest_ms:.0} ms, over {limit} ms")
+        });
+        let stepped_ms = real(self.clock_stepped_us) / 1_000.0;
+        found.limit(stepped_ms, limits::CLOCK_STEPPED_MS, |limit| {
+            format!("the wall clock was set by {stepped_ms:.0} ms, over {limit} ms: arrivals and samples are dated by it")
         });
         let (share, wait_ms) = (self.waiting_share() * 100.0, self.wait_per_turn_ms());
         if wait_ms > limits::WAIT_PER_TURN_MS_MIN {

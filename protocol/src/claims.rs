@@ -11,6 +11,9 @@ pub const ISSUER: &str = "homeroom";
 pub const AUDIENCE_TEACHER: &str = "homeroom:teacher";
 /// Audience of a signed quiz document (EdDSA, signed by the API).
 pub const AUDIENCE_QUIZ: &str = "homeroom:quiz";
+/// `typ` of a signed quiz document's header (RFC 8725, section 3.11): beside its audience it is told from every other token by what
+/// is read first.
+pub const TYPE_QUIZ: &str = "homeroom-quiz+jwt";
 /// Audience of a player's resume token (HS256, signed and read by game servers).
 pub const AUDIENCE_PLAYER: &str = "homeroom:player";
 /// Audience of a read-only screen ticket (HS256, signed and read by game servers).

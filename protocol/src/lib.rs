@@ -18,6 +18,7 @@ pub mod quiz;
 pub mod rest;
 pub mod result;
 pub mod routing;
+pub mod timeline;
 
 /// Version of the game protocol, sent in `welcome` and in the host's `sync`.
 pub const PROTOCOL_VERSION: u16 = 1;

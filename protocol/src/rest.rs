@@ -107,12 +107,14 @@ pub struct QuizResponse {
     pub quiz: QuizDocument,
 }
 
-/// `GET /quizzes/{id}/signed`: the document for a game's start.
+/// `GET /quizzes/{id}/signed`: the document that a page holds, so that a game can start while the API is away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SignedQuizResponse {
     /// The signed document.
     pub signed: String,
+    /// Its life in seconds.
+    pub expires_in_s: u64,
 }
 
 /// Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).
@@ -175,7 +177,8 @@ pub struct CreateGameRequest {
 pub enum QuizSource {
     /// A stored quiz; the server asks the API for it.
     Id(QuizId),
-    /// The signed document that the host page holds.
+    /// The signed document that the host page holds. The server asks the API as for its id, and plays the document only when the API
+    /// cannot be reached.
     Signed(String),
 }
 

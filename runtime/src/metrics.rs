@@ -78,6 +78,7 @@ table!(
         GameLeasesRenewedTotal = "homeroom_game_leases_renewed_total" "Times this server renewed its lease among the others.";
         GameLeasesFailedTotal = "homeroom_game_leases_failed_total" "Times this server could not renew its lease.";
         GameJournalBehindTotal = "homeroom_game_journal_behind_total" "Times a game went on before its journal was saved.";
+        GameStartsUncheckedTotal = "homeroom_game_starts_unchecked_total" "Games started by what their teacher held, because the API could not be asked.";
         GameResultsSavedTotal = "homeroom_game_results_saved_total" "Results that the API has saved.";
         GameResultSavesFailedTotal = "homeroom_game_result_saves_failed_total" "Attempts to save a result that failed and were repeated.";
         GameResultsRefusedTotal = "homeroom_game_results_refused_total" "Results that the API refused for good.";

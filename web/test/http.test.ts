@@ -105,7 +105,7 @@ test("a game's code is drawn again while it is in use, with one key throughout",
     if (path.includes("refresh")) return { status: 200, body: session("one") };
     return taken-- > 0 ? { status: 409, body: { code: "code-in-use" } } : { status: 201, body: fixture("http.game") };
   };
-  const game = await createGame({ id: "q" });
+  const game = await createGame("q");
   assert.equal(game.players_max, 500);
   const creates = calls.filter(({ path }) => path.startsWith("/game/games?g="));
   assert.equal(creates.length, 3);
@@ -120,7 +120,7 @@ test("a create without an answer is repeated under the same code", async () => {
     if (path.includes("refresh")) return { status: 200, body: session("one") };
     return lost-- > 0 ? "offline" : { status: 200, body: fixture("http.game") };
   };
-  await createGame({ signed: "doc" }, { scoring: "accuracy" });
+  await createGame("q", { scoring: "accuracy" });
   const creates = calls.filter(({ path }) => path.startsWith("/game/games?g="));
   assert.equal(creates.length, 2);
   assert.deepEqual(creates[0], creates[1]);
@@ -128,6 +128,6 @@ test("a create without an answer is repeated under the same code", async () => {
 
 test("a plan that does not allow the game is told as it is", async () => {
   answer = ({ path }) => (path.includes("refresh") ? { status: 200, body: session("one") } : { status: 403, body: { code: "plan-limit", detail: "No." } });
-  await assert.rejects(createGame({ id: "q" }), (error: HttpError) => error.problem.code === "plan-limit" && error.message === "No.");
+  await assert.rejects(createGame("q"), (error: HttpError) => error.problem.code === "plan-limit" && error.message === "No.");
   assert.equal(calls.filter(({ path }) => path.startsWith("/game/games")).length, 1);
 });

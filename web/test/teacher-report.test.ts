@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { ReportResponse } from "../src/shared/proto/protocol";
+import type { GameTimeline, Happened, Page, ReportResponse } from "../src/shared/proto/protocol";
+import { sentence } from "../src/reports/history";
 import { letter, percent, reportModel } from "../src/reports/model";
+import { fixture } from "./support";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 
@@ -119,4 +121,14 @@ test("percent: only everything is 100 and only nothing is 0", () => {
   assert.equal(percent(5, 5), 100);
   assert.equal(percent(0, 0), undefined);
   assert.equal(letter(0) + letter(9), "AJ");
+});
+
+test("everything that can happen to a game is told in words, and what is not known yet by its name", () => {
+  const [timeline] = fixture<Page<GameTimeline>>("http.timelines").items;
+  const told = timeline?.events.map(({ what }) => sentence(what)) ?? [];
+  assert.equal(new Set(told).size, told.length);
+  assert.equal(told.length, 11);
+  assert.ok(told.includes("Went on at game-1 (server 2 of this game)"), told.join());
+  assert.ok(told.includes("Connections lost: 1, back: 31"), told.join());
+  assert.equal(sentence({ t: "abducted" } as unknown as Happened), "abducted");
 });

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::{ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
+use protocol::claims::SIGNED_QUIZ_S;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::{QuizDocument, TITLE_CHARS_MAX};
 use protocol::rest::{Page, QuizResponse, SignedQuizResponse};
@@ -136,7 +137,7 @@ pub(super) async fn delete(
     }
 }
 
-/// `GET /quizzes/{id}/signed`.
+/// `GET /quizzes/{id}/signed`: a precaution, so that it goes behind everything that somebody waits for.
 pub(super) async fn signed(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
@@ -145,7 +146,10 @@ pub(super) async fn signed(
     let stored = api.store.quiz(teacher, id).await?.ok_or(Refusal::NoSuchQuiz)?;
     let signed = token::sign_quiz(&api.keys, teacher, id, stored.quiz, api.clock.now_s())
         .map_err(Refusal::internal)?;
-    Ok(Json(SignedQuizResponse { signed }))
+    Ok(Json(SignedQuizResponse {
+        signed,
+        expires_in_s: SIGNED_QUIZ_S,
+    }))
 }
 
 /// Stores a new quiz, already validated, within the plan.

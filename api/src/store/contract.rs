@@ -7,9 +7,13 @@ use protocol::ids::{GameId, PlayerId, QuizId, TeacherId};
 use protocol::quiz::{Choice, Question, QuestionKind, QuizDocument};
 use protocol::rest::{QuizResponse, QuizUsage, UsageCount, UsageDay};
 use protocol::result::{AnswerResult, GameResult, GameSettings, PlayerResult, QuestionResult, Scoring};
+use protocol::timeline::{GameTimeline, Happened, TimelineEvent};
 use uuid::Uuid;
 
-use super::{Account, DAY_MS, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, Usage};
+use super::{
+    Account, DAY_MS, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, TIMELINES_MAX,
+    TimelinesOf, Usage,
+};
 use crate::session::Session;
 
 /// Runs every check on a fresh store of its own.
@@ -25,6 +29,7 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     a_result_is_saved_whole_or_not_at_all(&fresh().await).await;
     a_deleted_game_stays_deleted(&fresh().await).await;
     a_full_hall_comes_back_as_saved(&fresh().await).await;
+    a_timeline_belongs_to_its_game(&fresh().await).await;
     usage_is_counted(&fresh().await).await;
     usage_by_day_is_counted(&fresh().await).await;
 }
@@ -473,4 +478,85 @@ async fn usage_by_day_is_counted<S: Store>(store: &S) {
         store.usage_by_day(owner, 7 * DAY_MS).await.unwrap(),
         [day(9, &games[2..]), day(7, &games[..2])]
     );
+}
+
+/// A timeline of `events` events.
+pub(super) fn timeline(of: &GameResult, events: u64) -> GameTimeline {
+    let event = |n| TimelineEvent {
+        at_ms: n,
+        what: Happened::CaughtUp { after_ms: n },
+    };
+    GameTimeline {
+        game: of.game,
+        code: of.code,
+        events: (0..events).map(event).collect(),
+        left_out: 0,
+    }
+}
+
+async fn a_timeline_belongs_to_its_game<S: Store>(store: &S) {
+    let (anna, ben) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    let first = game(1, anna, 1_000_000, 2, 1);
+    let of = |game: &GameResult| TimelinesOf::Game(game.game);
+    let none: Vec<GameTimeline> = Vec::new();
+    assert!(
+        !store.save_timeline(&timeline(&first, 1)).await.unwrap(),
+        "without a result"
+    );
+    store.save_result(&first).await.unwrap();
+    assert_eq!(store.timelines(Some(anna), of(&first)).await.unwrap(), none);
+    // The later one counts: another server may have seen more.
+    for events in [1, 700] {
+        assert!(store.save_timeline(&timeline(&first, events)).await.unwrap());
+    }
+    assert_eq!(
+        store.timelines(Some(anna), of(&first)).await.unwrap(),
+        [timeline(&first, 700)]
+    );
+    // It changes nothing about the result, which is the same when it comes again.
+    assert_eq!(store.save_result(&first).await.unwrap(), ResultSaved::Before);
+    assert_eq!(store.game(anna, first.game).await.unwrap().as_ref(), Some(&first));
+
+    // Games of one code, those that ended last first, and everybody's own.
+    let mut all = vec![first.clone()];
+    for n in 2..=u128::from(TIMELINES_MAX) + 2 {
+        let later = game(
+            n,
+            if n == 3 { ben } else { anna },
+            1_000_000 + u64::try_from(n).unwrap(),
+            1,
+            1,
+        );
+        store.save_result(&later).await.unwrap();
+        store.save_timeline(&timeline(&later, 1)).await.unwrap();
+        all.insert(0, later);
+    }
+    let by_code = |teacher| store.timelines(teacher, TimelinesOf::Code(first.code));
+    let games = |timelines: Vec<GameTimeline>| timelines.into_iter().map(|t| t.game).collect::<Vec<_>>();
+    let newest = |teacher: Option<TeacherId>| {
+        let theirs = all
+            .iter()
+            .filter(|game| teacher.is_none_or(|teacher| game.teacher == teacher));
+        let max = usize::try_from(TIMELINES_MAX).unwrap();
+        theirs.map(|game| game.game).take(max).collect::<Vec<_>>()
+    };
+    for teacher in [None, Some(anna), Some(ben)] {
+        assert_eq!(
+            games(by_code(teacher).await.unwrap()),
+            newest(teacher),
+            "{teacher:?}"
+        );
+    }
+    let other_code = TimelinesOf::Code("M7Q2KX".parse().unwrap());
+    assert_eq!(store.timelines(None, other_code).await.unwrap(), none);
+    assert_eq!(
+        store.timelines(Some(ben), of(&first)).await.unwrap(),
+        none,
+        "another teacher's"
+    );
+    assert_eq!(store.timelines(None, of(&first)).await.unwrap().len(), 1);
+
+    assert!(store.delete_game(anna, first.game).await.unwrap());
+    assert_eq!(store.timelines(Some(anna), of(&first)).await.unwrap(), none);
+    assert!(!store.save_timeline(&timeline(&first, 1)).await.unwrap());
 }

@@ -20,6 +20,7 @@ mod error;
 mod games;
 mod quizzes;
 mod schema;
+mod timelines;
 mod usage;
 
 pub use config::{PostgresConfig, PostgresConfigError};

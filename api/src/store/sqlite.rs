@@ -21,6 +21,7 @@ use super::{StoreError, StoreUpkeep};
 mod accounts;
 mod games;
 mod quizzes;
+mod timelines;
 mod usage;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");

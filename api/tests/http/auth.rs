@@ -326,6 +326,7 @@ async fn every_private_address_asks_for_a_token() {
         ("GET", format!("/quizzes/{id}/signed")),
         ("POST", "/quizzes/import?filename=x".to_owned()),
         ("GET", "/games".to_owned()),
+        ("GET", "/timelines?code=K7Q2MX".to_owned()),
         ("GET", format!("/games/{id}/report")),
         ("DELETE", format!("/games/{id}")),
     ] {

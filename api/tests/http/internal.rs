@@ -41,11 +41,11 @@ fn sign(claims: &impl serde::Serialize, algorithm: Algorithm, secret: &str) -> S
     jsonwebtoken::encode(&Header::new(algorithm), claims, &key).unwrap()
 }
 
-fn token(site: &Site) -> String {
+pub(crate) fn token(site: &Site) -> String {
     sign(&claims(site), Algorithm::HS256, SECRET)
 }
 
-fn call(site: &Site, path: &str, token: &str) -> Call {
+pub(crate) fn call(site: &Site, path: &str, token: &str) -> Call {
     Call::to(internal(site), "POST", path).header("authorization", &format!("Bearer {token}"))
 }
 
@@ -191,7 +191,12 @@ async fn only_a_token_signed_for_the_service_with_a_shared_secret_opens() {
         ("none", String::new()),
     ];
     for (what, token) in bad {
-        for path in ["/internal/plan-check", "/internal/results", "/internal/other"] {
+        for path in [
+            "/internal/plan-check",
+            "/internal/results",
+            "/internal/timelines",
+            "/internal/other",
+        ] {
             let reply = call(&site, path, &token).json(&body).send().await;
             assert_eq!(reply.status, 401, "{what} opened {path}");
             reply.refused(401, "service-token-invalid");
@@ -217,7 +222,12 @@ async fn only_a_token_signed_for_the_service_with_a_shared_secret_opens() {
 async fn no_public_route_leads_to_an_internal_call_nor_the_other_way_round() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;
-    for path in ["/internal/plan-check", "/internal/results", "/internal"] {
+    for path in [
+        "/internal/plan-check",
+        "/internal/results",
+        "/internal/timelines",
+        "/internal",
+    ] {
         for token in [token(&site), anna.token.clone()] {
             site.call("POST", path)
                 .header("authorization", &format!("Bearer {token}"))

@@ -13,4 +13,5 @@ mod overload;
 mod problems;
 mod quizzes;
 mod support;
+mod timelines;
 mod usage;

@@ -3,7 +3,7 @@
 use api::store::QuizStore as _;
 use axum::http::StatusCode;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
-use protocol::claims::{AUDIENCE_QUIZ, ISSUER, QuizClaims};
+use protocol::claims::{AUDIENCE_QUIZ, ISSUER, QuizClaims, TYPE_QUIZ};
 use protocol::ids::QuizId;
 use protocol::quiz::{Choice, Question, QuestionKind, QuizDocument};
 use protocol::rest::{Page, Plan, QuizResponse, QuizSummary, SignedQuizResponse};
@@ -309,6 +309,8 @@ async fn a_signed_document_is_checked_by_the_public_keys() {
     let jwks: jsonwebtoken::jwk::JwkSet = site.call("GET", "/.well-known/jwks.json").send().await.read();
     assert_eq!(jwks, site.api.jwks());
     let header = jsonwebtoken::decode_header(&signed.signed).unwrap();
+    assert_eq!(header.typ.as_deref(), Some(TYPE_QUIZ));
+    assert_eq!(signed.expires_in_s, 43_200);
     let key = DecodingKey::from_jwk(jwks.find(&header.kid.unwrap()).unwrap()).unwrap();
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.set_audience(&[AUDIENCE_QUIZ]);

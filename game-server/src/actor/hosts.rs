@@ -28,7 +28,11 @@ impl Actor {
             self.close(socket, None, close::TOO_MANY);
             return None;
         }
-        self.lifetime.host_seen(self.seats.has_host(), Instant::now());
+        let now = Instant::now();
+        if !screen {
+            self.timeline.host_came(self.millis(now));
+        }
+        self.lifetime.host_seen(self.seats.has_host(), now);
         self.sync_host(socket);
         Some(if screen { Seat::Screen } else { Seat::Host })
     }

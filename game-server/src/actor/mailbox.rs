@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use protocol::host::HostCommand;
 use protocol::ids::{GameCode, GameId, PlayerId, TeacherId};
 use protocol::player::{Phase, PlayerCommand};
+use protocol::timeline::GameTimeline;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -43,6 +44,8 @@ pub(crate) enum Message {
     Doubt,
     /// The server is to go: the game goes over to another one at its next quiet moment, or at this time.
     HandOver(Instant),
+    /// Somebody asks what happened to the game.
+    Timeline(oneshot::Sender<GameTimeline>),
     /// The process stops: everybody goes elsewhere.
     Stop,
 }

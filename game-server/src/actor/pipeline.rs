@@ -260,6 +260,11 @@ impl Pipeline {
         }
     }
 
+    /// Whether what the log has is there for other servers when this process has ended.
+    pub(super) fn outlives_server(&self) -> bool {
+        self.writer.outlives_server()
+    }
+
     /// Gives the game back to the log.
     pub(super) fn give_back(&self) -> LogFuture<Written> {
         self.writer.release()

@@ -15,6 +15,7 @@ use super::mailbox::{Seat, Want};
 use crate::convert;
 use crate::frames::player;
 use crate::session::outbox::Outbox;
+use crate::timeline::Who;
 use crate::tokens::Pass;
 
 impl Actor {
@@ -82,6 +83,7 @@ impl Actor {
                 close::REPLACED,
             );
         }
+        self.timeline.player_back(self.millis(Instant::now()));
         self.welcome(socket, id);
         self.show(&effects);
         Some(Seat::Player(pass.player))
@@ -202,10 +204,17 @@ impl Actor {
         match seat {
             Seat::Player(id) => {
                 let away_at = now + self.around.config.absent_grace;
-                self.seats
-                    .player_gone(convert::player_to_core(id), socket, away_at);
+                if self
+                    .seats
+                    .player_gone(convert::player_to_core(id), socket, away_at)
+                {
+                    self.timeline.lost(self.millis(now), Who::Player);
+                }
             }
             Seat::Host | Seat::Screen => {
+                if self.seats.is_host(socket) {
+                    self.timeline.lost(self.millis(now), Who::Host);
+                }
                 self.seats.host_gone(socket);
                 self.lifetime.host_seen(self.seats.has_host(), now);
             }

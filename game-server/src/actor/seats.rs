@@ -55,13 +55,15 @@ impl Seats {
             .is_some_and(|seated| Arc::ptr_eq(seated, socket))
     }
 
-    /// A player's socket ended: it counts as away at `away_at` unless it comes back. Nothing happens when another socket has
-    /// its seat by now.
-    pub(crate) fn player_gone(&mut self, id: PlayerId, socket: &Arc<Outbox>, away_at: Instant) {
-        if self.is_seated(id, socket) {
+    /// A player's socket ended: it counts as away at `away_at` unless it comes back. Nothing happens, and false is returned, when
+    /// another socket has its seat by now, or nobody.
+    pub(crate) fn player_gone(&mut self, id: PlayerId, socket: &Arc<Outbox>, away_at: Instant) -> bool {
+        let is_its = self.is_seated(id, socket);
+        if is_its {
             self.players.remove(&id);
             self.graces.insert((away_at, id));
         }
+        is_its
     }
 
     /// A player of a game that was taken up is expected: it counts as away at `away_at` unless it comes back.

@@ -54,6 +54,7 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
         at: 0,
         over_ms: None,
         result_settled: false,
+        timeline: Timeline::new(0),
         last: RecordNumber::NONE,
         torn: false,
         facts,
@@ -66,6 +67,7 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
             state: restored.game.export(),
             over_ms: None,
             result_settled: false,
+            timeline: Timeline::new(0),
         }),
         through: RecordNumber::NONE,
     };

@@ -19,6 +19,7 @@ use protocol::rest::{
     UNKNOWN_TEACHER,
 };
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use runtime::secret::Secret;
 use serde::Serialize;
 use thiserror::Error;
@@ -186,6 +187,15 @@ impl Backoffice for HttpBackoffice {
             // Never closed, so there is always a permit to wait for; the caller bounds the wait.
             let _permit = self.saving.acquire().await;
             self.post("/internal/results", result, RESULT_TIME_MAX)
+                .await
+                .map(drop)
+        })
+    }
+
+    fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move {
+            let _permit = self.saving.acquire().await;
+            self.post("/internal/timelines", timeline, RESULT_TIME_MAX)
                 .await
                 .map(drop)
         })

@@ -10,10 +10,11 @@ use axum::response::{IntoResponse, Response};
 use game_core::{Game, Settings};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use protocol::claims::TeacherClaims;
+use protocol::claims::{QuizClaims, TeacherClaims};
 use protocol::ids::QuizId;
 use protocol::quiz::QuizDocument;
 use protocol::rest::{CreateGameRequest, CreateGameResponse, QuizSource};
+use runtime::metrics::{self, Counter};
 
 use super::game_key::GameKey;
 use crate::actor::mailbox::GameHandle;
@@ -25,16 +26,22 @@ use crate::opening::{self, Opened};
 use crate::problem::Refusal;
 use crate::registry::Begun;
 use crate::server::Shared;
+use crate::tokens::SIGNED_QUIZ_BYTES_MAX;
 
 /// Largest body. The largest quiz takes 0.8 MB in a script of one byte a character and a third more when it is signed; in a script
 /// of two bytes twice that.
-const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+const BODY_BYTES_MAX: usize = SIGNED_QUIZ_BYTES_MAX;
 /// Time to send it: the largest one on a line of 0.5 Mbit/s.
 const BODY_READ_MAX: Duration = Duration::from_secs(60);
 /// Longest wait for another create with the same key or code.
 const HOLD_MAX: Duration = Duration::from_secs(5);
 /// Characters of a client's key.
 const KEY_CHARS_MAX: usize = 64;
+/// Games that a teacher may have before their podium at this server while the API cannot be asked: as many as it lets one start
+/// in a minute. Who holds a token of a quarter of an hour must not fill a server.
+const UNCHECKED_GAMES_MAX: usize = 20;
+/// When to come back after that, in seconds: a lobby or two are given up by then.
+const UNCHECKED_RETRY_S: u64 = 60;
 
 pub(super) async fn create(
     State(shared): State<Arc<Shared>>,
@@ -135,7 +142,7 @@ fn answer(status: StatusCode, game: &GameHandle) -> Response {
     (status, Json(body)).into_response()
 }
 
-fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, Refusal> {
+pub(super) fn authenticate(shared: &Shared, headers: &HeaderMap) -> Result<TeacherClaims, Refusal> {
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = header
         .and_then(|value| value.split_once(' '))
@@ -189,13 +196,16 @@ struct Granted {
 }
 
 async fn grant(shared: &Shared, teacher: &TeacherClaims, source: QuizSource) -> Result<Granted, Refusal> {
-    match source {
-        QuizSource::Id(id) => {
-            let granted = shared
-                .backoffice
-                .plan_check(teacher.sub, Some(id))
-                .await
-                .map_err(refusal_of)?;
+    let (id, held) = match source {
+        QuizSource::Id(id) => (id, None),
+        QuizSource::Signed(signed) => {
+            let claims = held_quiz(shared, teacher, &signed)?;
+            (claims.quiz_id, Some(claims.quiz))
+        }
+    };
+    let checked = shared.backoffice.plan_check(teacher.sub, Some(id)).await;
+    match (checked, held) {
+        (Ok(granted), _) => {
             let (quiz_id, quiz) = granted.quiz.ok_or_else(no_such_quiz)?;
             Ok(Granted {
                 players_max: granted.players_max,
@@ -203,38 +213,41 @@ async fn grant(shared: &Shared, teacher: &TeacherClaims, source: QuizSource) -> 
                 quiz,
             })
         }
-        QuizSource::Signed(signed) => {
-            let claims = shared
-                .keys
-                .quiz(&signed)
-                .ok()
-                .filter(|claims| claims.sub == teacher.sub);
-            let claims = claims.ok_or_else(|| {
-                Refusal::bad_request(
-                    "bad-signed-quiz",
-                    "The signed quiz is invalid, expired or another teacher's. Open the quiz again.",
-                )
-            })?;
-            let players_max = match shared.backoffice.plan_check(teacher.sub, None).await {
-                Ok(granted) => granted.players_max,
-                // The class is waiting; the token says what the plan allowed minutes ago.
-                Err(BackofficeError::Unavailable(error)) => {
-                    tracing::warn!(error = &*error as &dyn std::error::Error, "plan check by token");
-                    teacher.players_max
-                }
-                Err(
-                    error @ (BackofficeError::Refused { .. }
-                    | BackofficeError::TooMany { .. }
-                    | BackofficeError::NotFound),
-                ) => return Err(refusal_of(error)),
-            };
+        (Err(BackofficeError::Unavailable(error)), Some(quiz)) => {
+            tracing::warn!(error = &*error as &dyn std::error::Error, "plan check by token");
+            unchecked(shared, teacher)?;
             Ok(Granted {
-                players_max,
-                quiz_id: claims.quiz_id,
-                quiz: claims.quiz,
+                players_max: teacher.players_max,
+                quiz_id: id,
+                quiz,
             })
         }
+        (Err(error), _) => Err(refusal_of(error)),
     }
+}
+
+/// What the teacher's page holds in case that the API cannot be asked. While it can, only the quiz's id counts: it has the quiz as
+/// it is now.
+fn held_quiz(shared: &Shared, teacher: &TeacherClaims, signed: &str) -> Result<QuizClaims, Refusal> {
+    let claims = shared.keys.quiz(signed).ok();
+    claims.filter(|claims| claims.sub == teacher.sub).ok_or_else(|| {
+        Refusal::bad_request(
+            "bad-signed-quiz",
+            "The signed quiz is invalid, expired or another teacher's. Open the quiz again.",
+        )
+    })
+}
+
+/// Lets a game start by what its teacher holds: the class is waiting, and the token says what the plan allowed minutes ago.
+fn unchecked(shared: &Shared, teacher: &TeacherClaims) -> Result<(), Refusal> {
+    if shared.registry.playing(teacher.sub) >= UNCHECKED_GAMES_MAX {
+        let detail = format!(
+            "You have {UNCHECKED_GAMES_MAX} games that are not over, which is as many as one may have while the quiz library cannot be reached. End one."
+        );
+        return Err(Refusal::too_many_games(detail, UNCHECKED_RETRY_S));
+    }
+    metrics::inc(Counter::GameStartsUncheckedTotal);
+    Ok(())
 }
 
 fn playable(quiz: &QuizDocument) -> Result<Arc<game_core::Quiz>, Refusal> {

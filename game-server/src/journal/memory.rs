@@ -138,6 +138,10 @@ impl MemoryLog {
 }
 
 impl GameLog for MemoryLog {
+    fn outlives_server(&self) -> bool {
+        false
+    }
+
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
         self.call(move |games| {
             if let Some(kept) = games.get(&code) {

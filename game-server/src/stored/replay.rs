@@ -8,6 +8,7 @@ use super::{Snapshot, StoredError, StoredFacts, decode_facts, decode_snapshot};
 use crate::convert;
 use crate::facts::Facts;
 use crate::journal::{Entry, Record, RecordNumber, Stored, read_journal};
+use crate::timeline::Timeline;
 
 /// A game as it was when its last readable record was saved.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub(crate) struct Restored {
     pub(crate) at: Millis,
     pub(crate) over_ms: Option<u64>,
     pub(crate) result_settled: bool,
+    pub(crate) timeline: Timeline,
     /// Number of the last record that was appended.
     pub(crate) last: RecordNumber,
     /// Whether the journal ended before that number, so that a snapshot must come before the next append.
@@ -48,13 +50,20 @@ fn put_together(stored: &Stored) -> Result<Restored, StoredError> {
         state,
         over_ms,
         result_settled,
+        timeline,
     } = snapshot;
+    let timeline = if timeline.is_empty() {
+        Timeline::new(facts.created_ms)
+    } else {
+        timeline
+    };
     let mut restored = Restored {
         game: Game::restore(quiz, settings, state).map_err(StoredError::State)?,
         facts,
         at,
         over_ms,
         result_settled,
+        timeline,
         last: stored.last.max(journal.last),
         torn: journal.torn || journal.last < stored.last,
     };
@@ -71,16 +80,21 @@ impl Restored {
         self.at = self.at.max(record.at);
         match record.entry {
             Entry::Command(command) => {
-                self.game
+                let effects = self
+                    .game
                     .apply(record.at, command)
                     .map_err(|reject| StoredError::Replay {
                         number: number.0,
                         reject,
                     })?;
+                self.timeline.follow(record.at, &effects);
             }
             Entry::Tick => {}
             Entry::Over { ended_ms } => self.over_ms = Some(ended_ms),
-            Entry::ResultSettled => self.result_settled = true,
+            Entry::ResultSettled => {
+                self.result_settled = true;
+                self.timeline.result_saved(record.at);
+            }
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! The whole state of a game at one record, without its questions.
 
 use game_core::{Answer, ChoiceSet, GameState, Millis, Phase, PlayerState, QuestionIndex, QuestionResult};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{StoredError, gzip};
+use crate::timeline::Timeline;
 
 /// Version of what is written, and the newest that is read.
 pub(crate) const VERSION: u8 = 1;
@@ -18,6 +19,8 @@ pub(crate) struct Snapshot {
     pub(crate) over_ms: Option<u64>,
     /// Whether the API has the result, or will never take it.
     pub(crate) result_settled: bool,
+    /// What happened to it; empty in what the first builds wrote.
+    pub(crate) timeline: Timeline,
 }
 
 pub(crate) fn encode(snapshot: &Snapshot) -> Vec<u8> {
@@ -43,6 +46,18 @@ struct Stored {
     over_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     result_settled: bool,
+    #[serde(
+        default,
+        skip_serializing_if = "Timeline::is_empty",
+        deserialize_with = "timeline_or_none"
+    )]
+    timeline: Timeline,
+}
+
+/// A newer build's may have events that this one does not know; no game is lost for that.
+fn timeline_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timeline, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 #[derive(Serialize, Deserialize)]
@@ -124,6 +139,7 @@ impl From<&Snapshot> for Stored {
                 .collect(),
             over_ms: snapshot.over_ms,
             result_settled: snapshot.result_settled,
+            timeline: snapshot.timeline.clone(),
         }
     }
 }
@@ -163,6 +179,7 @@ impl From<Stored> for Snapshot {
             },
             over_ms: stored.over_ms,
             result_settled: stored.result_settled,
+            timeline: stored.timeline,
         }
     }
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::convert;
 use crate::journal::{Batch, ClaimId, Entry, Owner, Record, RecordNumber, Stored, read_journal};
 use crate::testing;
+use crate::timeline::{Timeline, Who};
 
 fn commands() -> Vec<Command> {
     let question = QuestionIndex(0);
@@ -102,6 +103,7 @@ fn snapshot_of(game: &Game) -> Snapshot {
         state: game.export(),
         over_ms: None,
         result_settled: false,
+        timeline: Timeline::new(0),
     }
 }
 
@@ -111,6 +113,7 @@ fn without_joining_times(game: &Game) -> Snapshot {
     for player in &mut snapshot.state.players {
         player.joined_at = 0;
     }
+    snapshot.timeline = Timeline::default();
     snapshot
 }
 
@@ -159,6 +162,56 @@ fn version_1_is_read() {
     let journal = read_journal(&golden("journal-1.bin"), RecordNumber::NONE).unwrap();
     assert_eq!(journal.records, records());
     assert!(!journal.torn);
+}
+
+/// Everything that a timeline can tell.
+fn eventful() -> Snapshot {
+    let mut timeline = Timeline::new(1_796_000_000_000);
+    timeline.owned(0, 1_796_000_000_010, "game-0", 1);
+    timeline.host_came(10);
+    let mut game = new_game();
+    for (n, command) in (1..).zip(commands()) {
+        let effects = game.apply(n * 100, command).unwrap();
+        timeline.follow(n * 100, &effects);
+    }
+    timeline.lost(3_000, Who::Player);
+    timeline.lost(3_000, Who::Host);
+    timeline.saving(3_100, true);
+    timeline.saving(3_900, false);
+    timeline.owned(4_000, 1_796_000_064_000, "game-1", 2);
+    timeline.player_back(4_100);
+    timeline.host_came(4_200);
+    timeline.result_saved(5_000);
+    Snapshot {
+        timeline,
+        ..snapshot_of(&game)
+    }
+}
+
+#[test]
+fn the_timeline_of_version_1_is_read_and_an_unknown_one_costs_no_game() {
+    // Written by the first build that kept timelines.
+    let kept = eventful();
+    assert_eq!(decode_snapshot(&golden("snapshot-1-timeline.bin")).unwrap(), kept);
+    // A build before that reads the rest: the version is the same, and what it does not know it ignores.
+    let bytes = encode_snapshot(&kept);
+    let without = Snapshot {
+        timeline: Timeline::default(),
+        ..kept.clone()
+    };
+    let mut json = inflated(&bytes);
+    assert!(json.as_object_mut().unwrap().remove("timeline").is_some());
+    assert_eq!(json, inflated(&encode_snapshot(&without)));
+    // A newer build may tell of what this one does not know.
+    json["timeline"] = serde_json::json!({
+        "anchor": [0, 0], "events": [{ "at_ms": 1, "what": { "t": "abducted", "by": "aliens" } }],
+    });
+    let newer = super::gzip::encode(1, &json);
+    assert_eq!(decode_snapshot(&newer).unwrap(), without);
+}
+
+fn inflated(bytes: &[u8]) -> serde_json::Value {
+    super::gzip::decode("test", 1, bytes).unwrap()
 }
 
 #[test]

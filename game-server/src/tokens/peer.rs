@@ -9,7 +9,7 @@ use protocol::claims::{AUDIENCE_PEER, ISSUER};
 use runtime::secret::Secret;
 use serde::{Deserialize, Serialize};
 
-use super::KeysError;
+use super::{KeysError, TOKEN_BYTES_MAX};
 
 /// What a server shows to others, and what it accepts of them. `Debug` prints nothing of it.
 pub(crate) struct PeerKeys {
@@ -51,6 +51,9 @@ impl PeerKeys {
 
     /// Whether another server showed this.
     pub(crate) fn accepts(&self, token: &str) -> bool {
+        if token.len() > TOKEN_BYTES_MAX {
+            return false;
+        }
         let mut validation = Validation::new(Algorithm::HS256);
         validation.validate_exp = false;
         validation.set_audience(&[AUDIENCE_PEER]);

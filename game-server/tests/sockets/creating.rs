@@ -52,34 +52,6 @@ async fn of_many_creates_at_once_one_makes_the_game() {
 }
 
 #[tokio::test]
-async fn a_signed_quiz_starts_without_the_api() {
-    let stage = Stage::open().await;
-    stage.api.is_down.store(true, Ordering::SeqCst);
-    let token = stage.token();
-    let (status, problem) = stage.post(CODE, Some(&token), &stage.body("key")).await;
-    assert_eq!(
-        (status, problem["code"].as_str()),
-        (StatusCode::SERVICE_UNAVAILABLE, Some("api-unavailable"))
-    );
-    let signed = |by| json!({ "quiz": { "signed": kit::signed_quiz(by) }, "key": "key" });
-    let (status, game) = stage.post(CODE, Some(&token), &signed(stage.teacher)).await;
-    // The plan as the teacher's token tells it.
-    assert_eq!(
-        (status, game["players_max"].as_u64()),
-        (StatusCode::CREATED, Some(5))
-    );
-    let (_, state) = stage.host().await;
-    assert_eq!(state["title"], "Rivers");
-    let mut other = signed(kit::teacher_id(2));
-    other["key"] = json!("other");
-    let (status, problem) = stage.post("ABCDEF", Some(&token), &other).await;
-    assert_eq!(
-        (status, problem["code"].as_str()),
-        (StatusCode::BAD_REQUEST, Some("bad-signed-quiz"))
-    );
-}
-
-#[tokio::test]
 async fn every_refusal_is_a_problem_with_a_code() {
     let stage = Stage::open().await;
     let token = stage.token();

@@ -17,11 +17,13 @@ use http::{Request, StatusCode};
 use jsonwebtoken::jwk::{Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use protocol::claims::{
-    AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, PlayerClaims, QuizClaims, TeacherClaims,
+    AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, PlayerClaims, QuizClaims, TYPE_QUIZ,
+    TeacherClaims,
 };
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
+use protocol::timeline::GameTimeline;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream};
@@ -410,6 +412,7 @@ pub(crate) struct Api {
     pub(crate) plan_checks: AtomicUsize,
     pub(crate) save_attempts: AtomicUsize,
     pub(crate) saved: watch::Sender<Vec<GameResult>>,
+    pub(crate) timelines: watch::Sender<Vec<GameTimeline>>,
 }
 
 impl Default for Api {
@@ -423,6 +426,7 @@ impl Default for Api {
             plan_checks: AtomicUsize::new(0),
             save_attempts: AtomicUsize::new(0),
             saved: watch::Sender::new(Vec::new()),
+            timelines: watch::Sender::new(Vec::new()),
         }
     }
 }
@@ -461,6 +465,15 @@ impl Backoffice for Api {
                 }
             });
         });
+        Box::pin(ready(saved))
+    }
+
+    fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        let saved = self.unavailable();
+        if saved.is_ok() {
+            self.timelines
+                .send_modify(|timelines| timelines.push(timeline.clone()));
+        }
         Box::pin(ready(saved))
     }
 }
@@ -522,22 +535,32 @@ pub(crate) fn teacher_claims(teacher: TeacherId) -> TeacherClaims {
     }
 }
 
+/// The quiz of most tests as the API signs it for a teacher.
 pub(crate) fn signed_quiz(teacher: TeacherId) -> String {
-    let claims = QuizClaims {
+    sign_as(TYPE_QUIZ, &quiz_claims(teacher), 1)
+}
+
+pub(crate) fn quiz_claims(teacher: TeacherId) -> QuizClaims {
+    QuizClaims {
         iss: ISSUER.into(),
         aud: AUDIENCE_QUIZ.into(),
         sub: teacher,
         exp: exp(900),
-        quiz_id: QuizId(Uuid::from_u128(9)),
+        quiz_id: QuizId(Uuid::from_u128(7)),
         quiz: quiz(),
-    };
-    sign(&claims, 1)
+    }
 }
 
 /// Signs with the API's key (seed 1) or a stranger's.
 pub(crate) fn sign<T: Serialize>(claims: &T, seed: u8) -> String {
+    sign_as("JWT", claims, seed)
+}
+
+/// The same with a type of one's own.
+pub(crate) fn sign_as<T: Serialize>(typ: &str, claims: &T, seed: u8) -> String {
     let mut header = Header::new(Algorithm::EdDSA);
     header.kid = Some(KID.to_owned());
+    header.typ = Some(typ.to_owned());
     jsonwebtoken::encode(&header, claims, &signing_key(seed)).unwrap()
 }
 

@@ -11,4 +11,6 @@ mod limits;
 mod refusals;
 mod restoring;
 mod saving;
+mod timeline;
 mod whole_game;
+mod without_api;

@@ -12,6 +12,7 @@ mod redis;
 #[path = "../../../game-server/tests/redis/server.rs"]
 mod redis_server;
 mod several;
+mod without_api;
 
 use serde_json::{Value, json};
 
@@ -56,6 +57,26 @@ impl Teacher {
         let body = json!({ "quiz": { "id": self.quiz }, "key": format!("key-{code}") });
         at.post(&format!("{prefix}/games?g={code}"), Some(&self.token), &body)
             .await
+    }
+
+    /// The quiz as the API signs it, for when it is away.
+    async fn signed(&self, api: &Http) -> Value {
+        let path = format!("/store/quizzes/{}/signed", self.quiz.as_str().unwrap());
+        let (_, signed) = api.get(&path, Some(&self.token)).await.unwrap();
+        signed["signed"].clone()
+    }
+
+    /// Starts a game with that.
+    async fn create_signed(&self, at: &Http, code: &str, signed: &Value) -> (u16, Value) {
+        let body = json!({ "quiz": { "signed": signed }, "key": format!("key-{code}") });
+        at.post(&format!("/games?g={code}"), Some(&self.token), &body)
+            .await
+    }
+
+    /// The games that the API has.
+    async fn library(&self, api: &Http) -> Vec<Value> {
+        let (_, library) = api.get("/store/games", Some(&self.token)).await.unwrap();
+        library["items"].as_array().unwrap().clone()
     }
 
     /// The report of a game, once the API has it.
@@ -161,37 +182,6 @@ async fn games_on_two_servers_end_up_in_one_library_and_everything_stops_cleanly
         process.ask_to_stop();
         process.ended_well().await;
     }
-}
-
-#[tokio::test]
-async fn a_result_waits_for_an_api_that_is_away() {
-    let cluster = Cluster::new();
-    let mut api = cluster.api(None).await;
-    let game = cluster.game("game-0", &api.internal).await;
-    let teacher = Teacher::sign_up(&api.public).await;
-    let path = format!("/store/quizzes/{}/signed", teacher.quiz.as_str().unwrap());
-    let (_, signed) = api.public.get(&path, Some(&teacher.token)).await.unwrap();
-
-    api.process.kill();
-    // With the document that the host page holds, a game starts all the same; with the quiz's id it cannot.
-    let (status, refused) = teacher.create(&game.public, "", "M7Q2KX").await;
-    assert_eq!((status, &refused["code"]), (503, &json!("api-unavailable")));
-    let body = json!({ "quiz": { "signed": signed["signed"] }, "key": "key" });
-    let (status, created) = game
-        .public
-        .post("/games?g=K7Q2MX", Some(&teacher.token), &body)
-        .await;
-    assert_eq!(status, 201, "{created}");
-    play(&teacher, &game.public, "", "K7Q2MX").await;
-    game.until_metric("homeroom_game_result_saves_failed_total", |tries| tries >= 1)
-        .await;
-    game.until_metric("homeroom_game_results_pending", |pending| pending == 1)
-        .await;
-
-    api = cluster.api(Some(&api)).await;
-    assert_played(&teacher.report(&api.public, &created["game"]).await, "K7Q2MX");
-    game.until_metric("homeroom_game_results_pending", |pending| pending == 0)
-        .await;
 }
 
 #[tokio::test]

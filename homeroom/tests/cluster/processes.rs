@@ -183,6 +183,18 @@ impl Cluster {
         self.start("game-server", name, &[&own, more].concat())
     }
 
+    /// What a command that ends by itself prints.
+    pub(crate) fn prints(&self, binary: &str, arguments: &[&str]) -> String {
+        let output = Command::new(BINARIES.join(binary))
+            .env_clear()
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn start(&self, binary: &str, name: &str, arguments: &[&str]) -> Process {
         let log = self.folder.path().join(format!("{name}.log"));
         let child = Command::new(BINARIES.join(binary))

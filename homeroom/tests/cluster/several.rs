@@ -9,23 +9,23 @@ use crate::processes::{Api, Cluster, Game, until};
 use crate::redis_server::{Keep, RedisServer};
 use crate::{Teacher, assert_played};
 
-const CODE: &str = "K7Q2MX";
+pub(crate) const CODE: &str = "K7Q2MX";
 const PATH: &str = "/watch?g=K7Q2MX";
 /// Calls for a game that another server has.
 const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
 const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
 
 /// A Redis, an API, some game servers on both, and a teacher.
-struct Site {
-    redis: RedisServer,
-    cluster: Cluster,
-    api: Api,
-    games: Vec<Game>,
-    teacher: Teacher,
+pub(crate) struct Site {
+    pub(crate) redis: RedisServer,
+    pub(crate) cluster: Cluster,
+    pub(crate) api: Api,
+    pub(crate) games: Vec<Game>,
+    pub(crate) teacher: Teacher,
 }
 
 impl Site {
-    async fn open(servers: usize) -> Self {
+    pub(crate) async fn open(servers: usize) -> Self {
         Self::open_on(Keep::AppendOnly, servers).await
     }
 
@@ -46,24 +46,24 @@ impl Site {
         site
     }
 
-    async fn member(&self, name: &str) -> Game {
+    pub(crate) async fn member(&self, name: &str) -> Game {
         self.cluster
             .member(name, &self.api.internal, &self.redis.url())
             .await
     }
 
-    fn at(&self, server: usize) -> &Http {
+    pub(crate) fn at(&self, server: usize) -> &Http {
         &self.games[server].public
     }
 
     /// Starts the class's game at a server; says which game it is.
-    async fn create(&self, server: usize) -> Value {
+    pub(crate) async fn create(&self, server: usize) -> Value {
         let (status, created) = self.teacher.create(self.at(server), "", CODE).await;
         assert_eq!(status, 201, "{created}");
         created["game"].clone()
     }
 
-    async fn host(&self, server: usize) -> Socket {
+    pub(crate) async fn host(&self, server: usize) -> Socket {
         let mut socket = Socket::open_again(self.at(server), PATH).await;
         socket
             .say(json!({ "t": "host", "token": self.teacher.token }))
@@ -73,14 +73,14 @@ impl Site {
     }
 
     /// A player who joins or resumes, and its `welcome`.
-    async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
+    pub(crate) async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
         let mut socket = Socket::open_again(self.at(server), PATH).await;
         socket.say(first).await;
         let welcome = socket.until("welcome").await;
         (socket, welcome)
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         for process in self.games.into_iter().map(|game| game.process) {
             process.ask_to_stop();
             process.ended_well().await;
@@ -88,7 +88,7 @@ impl Site {
     }
 }
 
-fn join(name: &str) -> Value {
+pub(crate) fn join(name: &str) -> Value {
     json!({ "t": "join", "name": name })
 }
 
@@ -96,12 +96,12 @@ fn resume(welcome: &Value) -> Value {
     json!({ "t": "resume", "token": welcome["token"], "seq": 0 })
 }
 
-fn answer(choice: u8) -> Value {
+pub(crate) fn answer(choice: u8) -> Value {
     json!({ "t": "answer", "q": 1, "choice": choice })
 }
 
 /// From the results to the podium.
-async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
+pub(crate) async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
     host.until("reveal").await;
     host.say(json!({ "t": "next", "q": 1 })).await;
     host.until("over").await;

@@ -1,8 +1,9 @@
 //! `load merge` and `load report`: what is done with records afterwards.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 
 use super::Failure;
@@ -37,14 +38,43 @@ pub(super) struct ReportArgs {
 
 /// Merges segments and judges them; whether they passed.
 pub(super) fn merge(args: &MergeArgs, console: &mut Console) -> Result<bool, Failure> {
+    if let Some(dir) = args
+        .out
+        .as_ref()
+        .filter(|out| args.dirs.iter().any(|dir| is_same(dir, out)))
+    {
+        let why = format!(
+            "--out {} is one of the segments, which it would replace",
+            dir.display()
+        );
+        return Err(Failure::configuration(anyhow::anyhow!(why)));
+    }
     let record = merge::all(read(&args.dirs)?).map_err(Failure::configuration)?;
     let judgement = Judgement::of(&record);
     judgement.print(&record, &times(&record), console);
     if let Some(dir) = &args.out {
-        let path = record.write(dir).map_err(Failure::unavailable)?;
+        let written = record
+            .write(dir)
+            .with_context(|| format!("--out {}", dir.display()));
+        let path = written.map_err(Failure::unavailable)?;
         console.line(&format!("written to {}", path.display()));
     }
+    let missing: Vec<String> = record.missing().map(|number| number.to_string()).collect();
+    if !missing.is_empty() {
+        // Whoever goes on only after 0 has to know that nothing was judged yet.
+        console.complain(&format!(
+            "not judged: segments {} of {} are missing",
+            missing.join(", "),
+            record.segments_of
+        ));
+        return Ok(false);
+    }
     Ok(judgement.is_good())
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let (one, other) = (one.canonicalize(), other.canonicalize());
+    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
 }
 
 /// Prints and writes a report. Reporting a failed run is no failure.

@@ -119,9 +119,15 @@ pub(super) struct IdleArgs {
     /// Players of each lobby, 1 to 500.
     #[arg(long, default_value_t = ROOM_MAX, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROOM_MAX)))]
     per_game: u32,
-    /// Process of the server, whose memory is read. [required with --target]
-    #[arg(long, required_unless_present = "up", conflicts_with = "up")]
-    pid: Option<u32>,
+    /// Processes of the servers, whose memory is read, all that the sockets end at. [required with --target]
+    #[arg(
+        long,
+        value_name = "PID",
+        value_delimiter = ',',
+        required_unless_present = "up",
+        conflicts_with = "up"
+    )]
+    pid: Vec<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -344,6 +350,10 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     limits::ensure_descriptors(scenario.sockets(&plan))
         .map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
 
+    if let Some(dir) = &common.out {
+        let ready = Record::make_way(dir).with_context(|| format!("--out {}", dir.display()));
+        ready.map_err(Failure::configuration)?;
+    }
     let begun = clock::unix_ms();
     let mut stack = match common.up {
         true => Some(common.topology.start(None, scenario.pauses())?),
@@ -354,15 +364,17 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
             "give --target, --servers or --up"
         )));
     };
-    let server = stack.as_ref().and_then(|stack| stack.services().last()?.pid());
+    let servers = stack.as_ref().map(Stack::socket_ends);
     let (processes, has_store) = common.sampled(stack.as_ref())?;
     let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
     let played = match scenario {
         Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console),
         Scenario::Idle(args) => {
-            let pid = server.or(args.pid);
-            let pid = pid.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --pid or --up")))?;
-            idle::run(&targets, &plan, pid, args.timing(), console)
+            let pids = servers.unwrap_or_else(|| args.pid.clone());
+            if pids.is_empty() {
+                return Err(Failure::configuration(anyhow::anyhow!("give --pid or --up")));
+            }
+            idle::run(&targets, &plan, &pids, args.timing(), console)
         }
         Scenario::Ramp(args) => {
             let admins = match (stack.as_ref(), args.admin.is_empty()) {
@@ -392,7 +404,10 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     let judgement = Judgement::of(&record);
     judgement.print(&record, &table, console);
     if let Some(dir) = &common.out {
-        let path = record.write(dir).map_err(Failure::unavailable)?;
+        let written = record
+            .write(dir)
+            .with_context(|| format!("--out {}", dir.display()));
+        let path = written.map_err(Failure::unavailable)?;
         console.line(&format!("written to {}", path.display()));
     }
     Ok(judgement.is_good())

@@ -346,7 +346,8 @@ impl Engine {
             return;
         };
         if std::mem::take(&mut conn.frozen) {
-            self.read(index(number), false, true);
+            // To the end of what there is: an end of the stream would not be told of again.
+            self.read(index(number), true, true);
         }
     }
 

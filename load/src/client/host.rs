@@ -77,6 +77,10 @@ pub struct Host {
     /// Times that it was cut off, and failed attempts to come back since.
     turn: u32,
     attempt: u32,
+    /// When it asked for a question, or for the podium after the last one, and has not been shown it yet.
+    clicked_at: Option<Stamp>,
+    /// Asked for the head of the sequence.
+    asked: bool,
     /// Clicks that must not get lost: the start, the end of the playing, the end of the game.
     wants: Wants,
 }
@@ -105,6 +109,8 @@ impl Host {
             away_since: None,
             turn: 0,
             attempt: 0,
+            clicked_at: None,
+            asked: false,
             wants: Wants::default(),
         }
     }
@@ -113,6 +119,12 @@ impl Host {
     #[must_use]
     pub const fn class(&self) -> u32 {
         self.class
+    }
+
+    /// Whether a click before `moment` has shown nothing yet.
+    #[must_use]
+    pub fn waits_since(&self, moment: Stamp) -> bool {
+        self.clicked_at.is_some_and(|at| at <= moment)
     }
 
     /// Whether it has the game's state.
@@ -239,13 +251,23 @@ impl Host {
         }
         match (task, self.stage) {
             (Task::Start, Stage::Lobby) => self.open(1, now, ToServer::Start, world, effects),
-            (Task::Close { q }, Stage::Question(open)) if q == open => effects.send(ToServer::Close { q }),
+            (Task::Close { q }, Stage::Question(open)) if q == open => {
+                self.note_close(q, world);
+                effects.send(ToServer::Close { q });
+            }
             (Task::Next { q }, Stage::Results(shown)) if q == shown => {
                 self.open(q + 1, now, ToServer::Next { q }, world, effects);
             }
-            (Task::End, Stage::Question(_) | Stage::Results(_)) => effects.send(ToServer::End),
+            (Task::End, Stage::Question(_) | Stage::Results(_)) => {
+                // A question that it has clicked and not seen yet ends as well.
+                self.note_close(u16::MAX, world);
+                effects.send(ToServer::End);
+            }
             (Task::Finish, Stage::Podium) => effects.send(ToServer::Finish),
-            (Task::Ping, _) => effects.send(ToServer::Ping),
+            (Task::Ping, _) => {
+                self.asked = true;
+                effects.send(ToServer::Ping);
+            }
             _ => {}
         }
     }
@@ -265,6 +287,7 @@ impl Host {
                 self.leave(now, world);
             } else {
                 self.attempt += 1;
+                world.tally.failed_attempts += 1;
             }
             let wait_ms = world.plan.backoff_ms(self.class, NUMBER, self.turn, self.attempt);
             effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
@@ -316,13 +339,21 @@ impl Host {
         }
     }
 
-    fn open(&self, q: u16, now: Stamp, click: ToServer<'_>, world: &mut World, effects: &mut Effects) {
+    /// From now on questions up to `q` may end before everybody has answered.
+    fn note_close(&self, q: u16, world: &mut World) {
+        if let Some(class) = world.class_mut(self.class) {
+            class.closed_q = class.closed_q.max(q);
+        }
+    }
+
+    fn open(&mut self, q: u16, now: Stamp, click: ToServer<'_>, world: &mut World, effects: &mut Effects) {
         if let Some(record) = world.class_mut(self.class).and_then(|c| c.click_mut(q)) {
             if record.first_at == Stamp::default() {
                 record.first_at = now;
             }
             record.at = now;
         }
+        self.clicked_at = Some(now);
         effects.send(click);
     }
 
@@ -333,8 +364,11 @@ impl Host {
             "question" => self.on_question(now, frame, world, effects),
             "reveal" => self.on_reveal(now, frame, world, effects),
             "over" => self.on_over(frame, world),
-            "pong" if frame.seq != self.sequence.last() => {
-                self.fault(world, FaultKind::Gap, || format!("head {:?}", frame.seq));
+            "pong" => {
+                world.tally.pongs += u64::from(std::mem::take(&mut self.asked));
+                if frame.seq != self.sequence.last() {
+                    self.fault(world, FaultKind::Gap, || format!("head {:?}", frame.seq));
+                }
             }
             "error" => {
                 let code = frame.code.as_ref().map_or("none", |c| c.as_str());
@@ -361,6 +395,8 @@ impl Host {
         let (Some(state), Some(seq)) = (state, state.and_then(|s| s.seq)) else {
             return self.fault(world, FaultKind::Malformed, || "sync without state".to_owned());
         };
+        self.clicked_at = None;
+        world.tally.new_epochs += u64::from(self.sequence.is_of_another(state.epoch));
         if let Err(fault) = self.sequence.cover(state.epoch, seq) {
             self.fault(world, FaultKind::from(fault), || {
                 format!("a state with seq {seq}")
@@ -439,6 +475,7 @@ impl Host {
             return self.fault(world, FaultKind::Malformed, || "question without q".to_owned());
         };
         self.stage = Stage::Question(q);
+        self.clicked_at = None;
         if let Some(close_ms) = world.plan.pace.close_after_ms {
             effects.schedule(now.plus_ms(u64::from(close_ms)), Task::Close { q });
         }
@@ -467,6 +504,7 @@ impl Host {
     fn on_over(&mut self, frame: &Frame<'_>, world: &mut World) {
         self.advance(frame, world);
         self.stage = Stage::Podium;
+        self.clicked_at = None;
         let Some(places) = &frame.places else {
             return self.fault(world, FaultKind::Malformed, || "over without places".to_owned());
         };
@@ -474,14 +512,15 @@ impl Host {
     }
 
     fn advance(&mut self, frame: &Frame<'_>, world: &mut World) {
-        let kind = match frame.seq.map(|seq| self.sequence.advance(seq)) {
-            Some(Ok(())) => return,
-            Some(Err(fault)) => FaultKind::from(fault),
-            None => FaultKind::Malformed,
-        };
-        self.fault(world, kind, || {
-            format!("{} with seq {:?}", frame.t.as_str(), frame.seq)
-        });
+        let what = || format!("{} with seq {:?}", frame.t.as_str(), frame.seq);
+        match frame.seq.map(|seq| self.sequence.advance(seq)) {
+            Some(Ok(())) => {}
+            Some(Err(fault)) => {
+                let who = format!("class {}, host", self.class);
+                world.tally.faults.add_sequence(fault, &who, what);
+            }
+            None => self.fault(world, FaultKind::Malformed, what),
+        }
     }
 
     fn fault(&self, world: &mut World, kind: FaultKind, what: impl FnOnce() -> String) {

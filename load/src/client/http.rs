@@ -52,7 +52,9 @@ impl FromStr for Target {
         if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
             return Err(TargetError::Shape);
         }
-        let with_port = if host.contains(':') {
+        // The colons of an address in brackets are not a port's.
+        let has_port = host.rsplit_once(']').map_or(host, |(_, rest)| rest).contains(':');
+        let with_port = if has_port {
             host.to_owned()
         } else {
             format!("{host}:80")
@@ -311,6 +313,9 @@ mod tests {
             ("127.0.0.1:8080", 8080)
         );
         assert_eq!(target.to_string(), "http://127.0.0.1:8080");
+        let ports = ["http://[::1]", "http://[::1]:8080", "http://127.0.0.1"]
+            .map(|text| text.parse::<Target>().expect("target").address.port());
+        assert_eq!(ports, [80, 8_080, 80]);
         for bad in [
             "127.0.0.1:80",
             "https://x",

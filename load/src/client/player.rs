@@ -29,6 +29,10 @@ pub struct Player {
     total: u32,
     /// The open question, 0 when there is none.
     open_q: u16,
+    /// The last question that it was told of, 0 before the first.
+    last_q: u16,
+    /// Asked for the head of the sequence.
+    asked: bool,
     /// The last question that it has answered, 0 before the first.
     answered_q: u16,
     /// When the open question arrived.
@@ -53,6 +57,17 @@ pub struct Player {
     /// Times that it was cut off, and failed attempts to come back since.
     turn: u16,
     attempt: u16,
+}
+
+/// What a frame with a sequence number is to a phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// The one that was due next.
+    Next,
+    /// New, though not the next one: that was reported, and what follows from it is not reported again.
+    OutOfOrder,
+    /// Known already.
+    None,
 }
 
 /// What a phone shows at the end.
@@ -80,6 +95,8 @@ impl Player {
             sequence: Sequence::default(),
             total: 0,
             open_q: 0,
+            last_q: 0,
+            asked: false,
             answered_q: 0,
             seen_at: Stamp::default(),
             disturbed: false,
@@ -132,6 +149,20 @@ impl Player {
         self.here
     }
 
+    /// Whether it was let in when the final places stood already, so that it has none.
+    #[must_use]
+    pub const fn came_at_the_end(&self) -> bool {
+        self.id != 0 && self.saw_end && self.final_places.is_none()
+    }
+
+    /// Whether `name` is one that it has played under.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let own = self.name();
+        name.strip_prefix(&own)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    }
+
     /// What it shows at the end.
     #[must_use]
     pub const fn final_places(&self) -> Option<Final> {
@@ -175,7 +206,10 @@ impl Player {
         match due.task {
             Task::Answer { q } => self.answer(now, now.since(due.at), q, world, effects),
             Task::TapAgain { q } => self.tap_again(q, world, effects),
-            Task::Ping => effects.send(crate::wire::ToServer::Ping),
+            Task::Ping => {
+                self.asked = true;
+                effects.send(crate::wire::ToServer::Ping);
+            }
             // The engine's.
             Task::Connect | Task::Drop { .. } | Task::Freeze { .. } | Task::Thaw => {}
             // A host's.
@@ -203,7 +237,7 @@ impl Player {
             "sync" => self.on_sync(now, text, frame, world, effects),
             "question" => self.on_question(now, text, frame, world, effects),
             "ack" => self.on_ack(now, frame, world),
-            "result" => self.on_result(frame, world),
+            "result" => self.on_result(now, frame, world),
             "over" => self.on_over(frame, world),
             "error" => self.on_error(frame, world, effects),
             "pong" => self.on_pong(frame, world),
@@ -229,12 +263,19 @@ impl Player {
         world: &mut World,
         effects: &mut Effects,
     ) {
-        if !self.advance(frame, world) {
+        let news = self.advance(frame, world);
+        if news == News::None {
             return;
         }
         let Some(q) = frame.q else {
             return self.fault(world, FaultKind::Malformed, || text.to_owned());
         };
+        if news == News::Next && (self.open_q != 0 || q != self.last_q + 1) {
+            let (open_q, last_q) = (self.open_q, self.last_q);
+            self.fault(world, FaultKind::WrongQuestion, || {
+                format!("question {q} after question {last_q}, with question {open_q} open")
+            });
+        }
         if text.contains("\"correct\"") {
             self.fault(world, FaultKind::Leak, || text.to_owned());
         }
@@ -242,16 +283,13 @@ impl Player {
         if stem.is_none() || stem != world.stem(q) || frame.ms != Some(plan::TIME_MS) {
             self.fault(world, FaultKind::WrongQuestion, || text.to_owned());
         }
-        (self.open_q, self.seen_at, self.disturbed) = (q, now, false);
-        let timed = !world.reading_late;
-        if let Some(click) = world.class_mut(self.class).and_then(|c| c.click_mut(q)) {
-            click.phones += 1;
-            if timed {
-                let us = now.since(click.at);
-                click.last_us = click.last_us.max(us);
-                world.tally.fan_out.record(us);
-            }
+        let is_again = q <= self.last_q;
+        self.time_question(now, q, world);
+        if is_again {
+            // Out of order or asked again, which was told: what is over cannot be answered.
+            return;
         }
+        (self.open_q, self.last_q, self.seen_at, self.disturbed) = (q, q, now, false);
         if let Some(planned) = world.plan.answer(self.class, self.student, q) {
             effects.schedule(now.plus_ms(u64::from(planned.after_ms)), Task::Answer { q });
         }
@@ -267,8 +305,25 @@ impl Player {
         }
     }
 
+    /// How long the question took from the host's click to this phone. Without a click there is no time to measure from.
+    fn time_question(&mut self, now: Stamp, q: u16, world: &mut World) {
+        let (timed, is_again) = (!world.reading_late, q <= self.last_q);
+        let click = world.class_mut(self.class).and_then(|c| c.click_mut(q));
+        let Some(click) = click.filter(|click| click.first_at != Stamp::default()) else {
+            return self.fault(world, FaultKind::WrongQuestion, || {
+                format!("question {q}, which no host has opened")
+            });
+        };
+        click.phones += 1;
+        if timed && !is_again {
+            let us = now.since(click.at);
+            click.last_us = click.last_us.max(us);
+            world.tally.fan_out.record(us);
+        }
+    }
+
     fn on_over(&mut self, frame: &Frame<'_>, world: &mut World) {
-        if !self.advance(frame, world) {
+        if self.advance(frame, world) == News::None {
             return;
         }
         self.open_q = 0;
@@ -295,8 +350,9 @@ impl Player {
         }
     }
 
-    fn on_pong(&self, frame: &Frame<'_>, world: &mut World) {
-        world.tally.pongs += 1;
+    fn on_pong(&mut self, frame: &Frame<'_>, world: &mut World) {
+        // One that comes twice must not stand in for one that does not come.
+        world.tally.pongs += u64::from(std::mem::take(&mut self.asked));
         if frame.seq != self.sequence.last() {
             self.fault(world, FaultKind::Gap, || {
                 format!("head {:?}, has {:?}", frame.seq, self.sequence.last())
@@ -304,21 +360,27 @@ impl Player {
         }
     }
 
-    /// Whether the frame is news. A frame that came before is reported and else ignored, as its first copy counted.
-    fn advance(&mut self, frame: &Frame<'_>, world: &mut World) -> bool {
+    /// What the frame is to this phone. One that came before is reported and else ignored, as its first copy counted.
+    fn advance(&mut self, frame: &Frame<'_>, world: &mut World) -> News {
         let Some(seq) = frame.seq else {
             self.fault(world, FaultKind::Malformed, || {
                 format!("{} without seq", frame.t.as_str())
             });
-            return false;
+            return News::None;
         };
         let Err(fault) = self.sequence.advance(seq) else {
-            return true;
+            return News::Next;
         };
-        self.fault(world, FaultKind::from(fault), || {
-            format!("{} with seq {seq}", frame.t.as_str())
-        });
-        fault != SequenceFault::Duplicate
+        let who = format!("class {}, {}", self.class, self.name());
+        world
+            .tally
+            .faults
+            .add_sequence(fault, &who, || format!("{} with seq {seq}", frame.t.as_str()));
+        match fault {
+            SequenceFault::Duplicate => News::None,
+            SequenceFault::Gap { .. } | SequenceFault::Late { .. } => News::OutOfOrder,
+            SequenceFault::Unverified | SequenceFault::WentBack { .. } => News::OutOfOrder,
+        }
     }
 
     fn fault(&self, world: &mut World, kind: FaultKind, what: impl FnOnce() -> String) {

@@ -80,6 +80,8 @@ pub struct Class {
     pub gone: u32,
     /// Members, the host included, that were cut off and are not back yet.
     pub away: u32,
+    /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
+    pub closed_q: u16,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.
     pub last_refusal: u16,
@@ -99,6 +101,7 @@ impl Class {
             ended: 0,
             gone: 0,
             away: 0,
+            closed_q: 0,
             last_refusal: 0,
         }
     }

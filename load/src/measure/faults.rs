@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::sequence::SequenceFault;
+
 /// Examples kept, enough to see a pattern; the counts are complete.
 const EXAMPLES_MAX: usize = 20;
 
@@ -26,12 +28,16 @@ pub enum FaultKind {
     JoinRefused,
     /// A player that was here before was not let in again.
     ResumeRefused,
+    /// An answer was refused while its question was open.
+    AnswerRefused,
     /// A frame other than an answer was refused.
     Refused,
     /// A sequence number is missing.
     Gap,
     /// A sequence number came twice.
     Duplicate,
+    /// A sequence number came after a later one.
+    Reordered,
     /// A sequence number came before any state.
     Unverified,
     /// A state covers less than what the same epoch had shown.
@@ -46,6 +52,10 @@ pub enum FaultKind {
     StrayAck,
     /// A name differs from the one joined with.
     WrongName,
+    /// Report, podium and phones of a class do not say the same.
+    Disagreement,
+    /// A host's click showed nothing.
+    NoEffect,
 }
 
 impl From<super::SequenceFault> for FaultKind {
@@ -53,6 +63,7 @@ impl From<super::SequenceFault> for FaultKind {
         match fault {
             super::SequenceFault::Gap { .. } => Self::Gap,
             super::SequenceFault::Duplicate => Self::Duplicate,
+            super::SequenceFault::Late { .. } => Self::Reordered,
             super::SequenceFault::Unverified => Self::Unverified,
             super::SequenceFault::WentBack { .. } => Self::WentBack,
         }
@@ -84,9 +95,11 @@ impl FaultKind {
             Self::Malformed => "malformed",
             Self::JoinRefused => "join_refused",
             Self::ResumeRefused => "resume_refused",
+            Self::AnswerRefused => "answer_refused",
             Self::Refused => "refused",
             Self::Gap => "gap",
             Self::Duplicate => "duplicate",
+            Self::Reordered => "reordered",
             Self::Unverified => "unverified",
             Self::WentBack => "went_back",
             Self::WrongQuestion => "wrong_question",
@@ -94,6 +107,8 @@ impl FaultKind {
             Self::WrongOutcome => "wrong_outcome",
             Self::StrayAck => "stray_ack",
             Self::WrongName => "wrong_name",
+            Self::Disagreement => "disagreement",
+            Self::NoEffect => "no_effect",
         }
     }
 }
@@ -112,6 +127,23 @@ impl Faults {
         if self.examples.len() < EXAMPLES_MAX {
             self.examples.push(format!("{}: {}", kind.name(), describe()));
         }
+    }
+
+    /// Counts a fault of the sequence that `who` saw. What fills a gap was not lost: its gap is taken back, so that a frame out
+    /// of order is one fault and not two.
+    pub fn add_sequence(&mut self, fault: SequenceFault, who: &str, what: impl FnOnce() -> String) {
+        if fault == (SequenceFault::Late { fills: true }) {
+            let gap = FaultKind::Gap;
+            if let Some(gaps) = self.counts.get_mut(&gap) {
+                *gaps = gaps.saturating_sub(1);
+            }
+            self.counts.retain(|_, n| *n > 0);
+            let begin = format!("{}: {who}: ", gap.name());
+            if let Some(place) = self.examples.iter().rposition(|told| told.starts_with(&begin)) {
+                self.examples.remove(place);
+            }
+        }
+        self.add(FaultKind::from(fault), || format!("{who}: {}", what()));
     }
 
     /// How many of a kind.
@@ -141,6 +173,22 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_out_of_order_is_one_fault() {
+        let mut faults = Faults::default();
+        let mut see = |fault, who: &str| faults.add_sequence(fault, who, || "result".to_owned());
+        see(SequenceFault::Gap { missed: 1 }, "player 1");
+        see(SequenceFault::Gap { missed: 1 }, "player 2");
+        see(SequenceFault::Late { fills: true }, "player 1");
+        assert_eq!(
+            faults.examples(),
+            ["gap: player 2: result", "reordered: player 1: result"]
+        );
+        assert_eq!(faults.total(), 2);
+        faults.add_sequence(SequenceFault::Late { fills: true }, "player 2", String::new);
+        assert_eq!((faults.count(FaultKind::Gap), faults.counts().count()), (0, 1));
+    }
 
     #[test]
     fn counts_are_complete_and_examples_are_few() {

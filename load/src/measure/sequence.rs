@@ -7,6 +7,8 @@ pub struct Sequence {
     last: Option<u32>,
     /// The epoch of the last state; 0 when it had none.
     epoch: u32,
+    /// Numbers that were skipped, the first and the last of the newest gap; 0 when there are none.
+    missing: (u32, u32),
 }
 
 /// What is wrong with a number.
@@ -17,8 +19,13 @@ pub enum SequenceFault {
         /// How many.
         missed: u32,
     },
-    /// This number, or a later one, came before.
+    /// This number came before.
     Duplicate,
+    /// It comes after a later one.
+    Late {
+        /// It was all that the newest gap had missed: nothing is lost, only out of order.
+        fills: bool,
+    },
     /// A number before any state: there is nothing to check it against.
     Unverified,
     /// A state of the same epoch covers less than what came before it.
@@ -37,8 +44,20 @@ impl Sequence {
     pub fn cover(&mut self, epoch: Option<u32>, seq: u32) -> Result<(), SequenceFault> {
         let epoch = epoch.unwrap_or(0);
         let before = self.last.filter(|&last| last > seq && self.epoch == epoch);
-        (self.last, self.epoch) = (Some(seq), epoch);
+        (self.last, self.epoch, self.missing) = (Some(seq), epoch, (0, 0));
         before.map_or(Ok(()), |from| Err(SequenceFault::WentBack { from }))
+    }
+
+    /// Whether a state of `epoch` that covers up to `seq` says what is known already.
+    #[must_use]
+    pub fn is_at(self, epoch: Option<u32>, seq: u32) -> bool {
+        self.last == Some(seq) && self.epoch == epoch.unwrap_or(0)
+    }
+
+    /// Whether `epoch` is another one than that of the states so far: the game was taken over.
+    #[must_use]
+    pub fn is_of_another(self, epoch: Option<u32>) -> bool {
+        self.last.is_some() && self.epoch != epoch.unwrap_or(0)
     }
 
     /// The last number received.
@@ -57,13 +76,32 @@ impl Sequence {
             return Err(SequenceFault::Unverified);
         };
         if seq <= last {
-            return Err(SequenceFault::Duplicate);
+            return Err(self.late(seq));
         }
         self.last = Some(seq);
         match seq - last - 1 {
             0 => Ok(()),
-            missed => Err(SequenceFault::Gap { missed }),
+            missed => {
+                self.missing = (last + 1, seq - 1);
+                Err(SequenceFault::Gap { missed })
+            }
         }
+    }
+
+    /// What it means that `seq` comes when a later one is there.
+    fn late(&mut self, seq: u32) -> SequenceFault {
+        let (first, last) = self.missing;
+        if seq == 0 || !(first..=last).contains(&seq) {
+            return SequenceFault::Duplicate;
+        }
+        self.missing = match (seq == first, seq == last) {
+            (true, true) => (0, 0),
+            (true, false) => (first + 1, last),
+            (false, true) => (first, last - 1),
+            // From the middle: it may come once more unseen, which is the gap's fault and told with it.
+            (false, false) => (first, last),
+        };
+        SequenceFault::Late { fills: first == last }
     }
 }
 
@@ -89,6 +127,17 @@ mod tests {
         assert_eq!(faults(4, &[5, 6, 6, 7]), [SequenceFault::Duplicate]);
         assert_eq!(faults(4, &[8]), [SequenceFault::Gap { missed: 3 }]);
         assert_eq!(Sequence::default().advance(1), Err(SequenceFault::Unverified));
+    }
+
+    #[test]
+    fn what_comes_out_of_order_is_late_and_neither_lost_nor_doubled() {
+        use SequenceFault::{Duplicate, Gap, Late};
+        let fills = Late { fills: true };
+        assert_eq!(faults(4, &[6, 5, 7]), [Gap { missed: 1 }, fills]);
+        assert_eq!(faults(4, &[6, 5, 5, 7]), [Gap { missed: 1 }, fills, Duplicate]);
+        let part = Late { fills: false };
+        assert_eq!(faults(4, &[7, 5, 6]), [Gap { missed: 2 }, part, fills]);
+        assert_eq!(faults(4, &[6, 4]), [Gap { missed: 1 }, Duplicate]);
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub struct Tally {
     pub too_late_to_send: u64,
     /// Planned answers that were not sent because the harness itself was too late for them.
     pub never_done: u64,
+    /// Attempts to come in, or to come back, that failed and were made again.
+    pub failed_attempts: u64,
+    /// States of a new epoch to somebody who had one of another: a game was taken over.
+    pub new_epochs: u64,
     /// Sockets lost that nobody dropped on purpose.
     pub cut_off: u64,
     /// Answers that were on their way when their socket was lost, or dropped.

@@ -136,6 +136,18 @@ fn what_is_not_of_one_run_is_refused() {
 }
 
 #[test]
+fn a_segment_of_another_day_is_refused() {
+    let yesterday = |r: &mut Record| {
+        let segment = r.segments.get_mut(&2).expect("segment 2");
+        (segment.begun_unix_ms, segment.ended_unix_ms) = (10, 900);
+    };
+    assert_eq!(
+        refusal(yesterday),
+        "not of one run: segment 2 had ended when segment 1 began"
+    );
+}
+
+#[test]
 fn thresholds_are_judged_on_the_merged_set_only() {
     let part = |number, lost| {
         let mut part = record(number, 2);

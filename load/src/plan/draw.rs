@@ -62,6 +62,12 @@ pub(super) const fn fold(h: u64, part: u64) -> u64 {
     mix(h.wrapping_add(GOLDEN.wrapping_mul(part.wrapping_add(1))))
 }
 
+/// What a sequence of numbers comes to: the same on every machine, another one after any change.
+#[must_use]
+pub fn digest(parts: impl Iterator<Item = u64>) -> u64 {
+    parts.fold(0, fold)
+}
+
 impl Draw {
     /// The generator of `seed`.
     #[must_use]

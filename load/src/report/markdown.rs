@@ -21,20 +21,38 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The record that `record` is compared with, and why not when there is one that may not be used.
+    /// The record that `record` is compared with: the first that may be used, else why the first of its scenario may not.
     fn baseline(&self, record: &Record) -> Option<Result<&Record, String>> {
-        let base = self.baselines.iter().find(|b| b.scenario == record.scenario)?;
-        if Judgement::of(base).verdict.word == Word::Invalid {
-            return Some(Err("it is INVALID".to_owned()));
+        let mut why = None;
+        for base in self.baselines.iter().filter(|b| b.scenario == record.scenario) {
+            match objection(base, record) {
+                None => return Some(Ok(base)),
+                Some(found) => why = why.or(Some(found)),
+            }
         }
-        if base.hardware != record.hardware {
-            return Some(Err(format!("it was measured on {}", base.hardware)));
-        }
-        if base.plan.hash != record.plan.hash {
-            return Some(Err(format!("it had the plan {}", base.plan.hash)));
-        }
-        Some(Ok(base))
+        let nothing = || format!("there is none of {}", record.scenario);
+        (!self.baselines.is_empty()).then(|| Err(why.unwrap_or_else(nothing)))
     }
+}
+
+/// Why `record` may not be compared with `base`.
+fn objection(base: &Record, record: &Record) -> Option<String> {
+    if Judgement::of(base).verdict.word == Word::Invalid {
+        return Some("it is INVALID".to_owned());
+    }
+    if !base.is_whole() {
+        return Some("it is a part of a run".to_owned());
+    }
+    if !record.is_whole() {
+        return Some("this is a part of a run".to_owned());
+    }
+    if base.hardware != record.hardware {
+        return Some(format!("it was measured on {}", base.hardware));
+    }
+    if base.plan.hash != record.plan.hash {
+        return Some(format!("it had the plan {}", base.plan.hash));
+    }
+    None
 }
 
 impl fmt::Display for Report<'_> {
@@ -312,11 +330,26 @@ mod tests {
         let (now, mut base) = (measured(), measured());
         base.measured.count("joined", 7);
         assert!(report(std::slice::from_ref(&now), std::slice::from_ref(&base)).contains("base p95 ms"));
+        let same = base.clone();
         base.hardware.cores += 1;
-        let text = report(&[now], &[base]);
+        let text = report(std::slice::from_ref(&now), &[base.clone(), same.clone()]);
+        assert!(text.contains("base p95"), "the second one may be used: {text}");
+        let text = report(std::slice::from_ref(&now), &[base]);
         assert!(
             text.contains("Not compared with the baseline: it was measured on") && !text.contains("base p95"),
             "{text}"
         );
+        let mut half = same.clone();
+        half.segments_of = 2;
+        let text = report(std::slice::from_ref(&now), &[half]);
+        assert!(
+            text.contains("baseline: it is a part of a run") && !text.contains("base p95"),
+            "{text}"
+        );
+        let idle = Record {
+            scenario: "idle".to_owned(),
+            ..same
+        };
+        assert!(report(&[now], &[idle]).contains("baseline: there is none of ramp"));
     }
 }

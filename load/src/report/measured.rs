@@ -78,8 +78,11 @@ impl Measured {
         add(&mut self.counts, name, n);
     }
 
-    /// Raises a peak.
+    /// Raises a peak. What is no number was not measured.
     pub fn peak(&mut self, name: &str, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
         let peak = self.peaks.entry(name.to_owned()).or_insert(value);
         *peak = peak.max(value);
     }

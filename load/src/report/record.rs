@@ -13,15 +13,19 @@ use super::measured::Measured;
 use super::outcome::Outcome;
 use super::resources::Resources;
 use crate::measure::FaultKind;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::sys::clock;
 use crate::sys::hardware::Hardware;
 use crate::verdict::{Machine, Readings};
 
 /// Version of the layout of `results.json`; grows when a reader of the old one would misread the new one.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 /// Name of a record's file in its directory.
 pub const FILE_NAME: &str = "results.json";
+/// What an earlier run left in the directory of a run that begins: a run that is broken off must not seem to have come to it.
+const PREVIOUS_NAME: &str = "results.previous.json";
+/// A record while it is written: half of one must not look like one.
+const PART_NAME: &str = "results.json.part";
 
 /// The record of a run, or of the segments of it that have been merged so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +70,10 @@ pub struct PlanRecord {
 /// What one segment alone knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SegmentRecord {
+    /// Its begin, Unix milliseconds.
+    pub begun_unix_ms: u64,
+    /// Its end, Unix milliseconds.
+    pub ended_unix_ms: u64,
     /// What the verdict is drawn from.
     pub readings: Readings,
     /// The scenario's own figures.
@@ -101,11 +109,21 @@ pub enum ReadError {
         #[source]
         source: serde_json::Error,
     },
+    /// A record that no run has written as it is.
+    #[error("{path} is not as it was written: {what}")]
+    Changed {
+        /// Where.
+        path: PathBuf,
+        /// What gives it away.
+        what: &'static str,
+    },
 }
 
 /// A record as it lies in its file: with its judgement, which whoever reads it draws anew.
 #[derive(Serialize)]
 struct Document<'a> {
+    /// [`Record::digest`], against changes by hand and half-done copies.
+    digest: String,
     #[serde(flatten)]
     record: &'a Record,
     #[serde(flatten)]
@@ -115,6 +133,8 @@ struct Document<'a> {
 #[derive(Deserialize)]
 struct Version {
     schema_version: u32,
+    #[serde(default)]
+    digest: String,
 }
 
 impl From<&Plan> for PlanRecord {
@@ -156,16 +176,22 @@ impl Record {
             machine,
             unexpected_restarts,
         };
+        let segment = SegmentRecord {
+            begun_unix_ms,
+            ended_unix_ms: clock::unix_ms(),
+            readings,
+            figures,
+        };
         Self {
             schema_version: SCHEMA_VERSION,
             scenario: scenario.to_owned(),
             harness_version: env!("CARGO_PKG_VERSION").to_owned(),
             begun_unix_ms,
-            ended_unix_ms: clock::unix_ms(),
+            ended_unix_ms: segment.ended_unix_ms,
             hardware: Hardware::read(),
             plan: PlanRecord::from(plan),
             segments_of: plan.segment.count(),
-            segments: BTreeMap::from([(plan.segment.index(), SegmentRecord { readings, figures })]),
+            segments: BTreeMap::from([(plan.segment.index(), segment)]),
             measured,
         }
     }
@@ -177,9 +203,40 @@ impl Record {
     pub fn to_json(&self) -> serde_json::Result<String> {
         let judgement = Judgement::of(self);
         serde_json::to_string_pretty(&Document {
+            digest: self.digest()?,
             record: self,
             judgement: &judgement,
         })
+    }
+
+    /// What everything that was measured comes to in 16 digits; not a secret, so it tells of a change and not who made it.
+    fn digest(&self) -> serde_json::Result<String> {
+        let text = serde_json::to_vec(self)?;
+        let parts = text.chunks(size_of::<u64>()).map(|chunk| {
+            let mut bytes = [0; size_of::<u64>()];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(bytes)
+        });
+        let length = crate::sys::count(text.len());
+        Ok(format!(
+            "{:016x}",
+            plan::digest(std::iter::once(length).chain(parts))
+        ))
+    }
+
+    /// Sees to it that `dir` can take the record of a run that begins, and puts away what an earlier one left there.
+    ///
+    /// # Errors
+    /// The directory or a file in it cannot be written.
+    pub fn make_way(dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(dir)?;
+        let part = dir.join(PART_NAME);
+        fs::write(&part, [])?;
+        fs::remove_file(part)?;
+        match fs::rename(dir.join(FILE_NAME), dir.join(PREVIOUS_NAME)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Writes `results.json` into `dir`, which is made when it does not exist; where it is.
@@ -188,8 +245,13 @@ impl Record {
     /// The directory or file cannot be written.
     pub fn write(&self, dir: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(dir)?;
-        let path = dir.join(FILE_NAME);
-        fs::write(&path, self.to_json()? + "\n")?;
+        let (part, path) = (dir.join(PART_NAME), dir.join(FILE_NAME));
+        let written = fs::write(&part, self.to_json()? + "\n").and_then(|()| fs::rename(&part, &path));
+        if let Err(error) = written {
+            // What is there of it is of no use, and a full disk needs the room.
+            let _removed = fs::remove_file(&part);
+            return Err(error);
+        }
         Ok(path)
     }
 
@@ -213,14 +275,37 @@ impl Record {
                 path,
                 found: version.schema_version,
             }),
-            Ok(_) => serde_json::from_str(&text).map_err(|source| ReadError::Shape { path, source }),
+            Ok(version) => match serde_json::from_str::<Self>(&text) {
+                Ok(record) => match record.objection(&version.digest) {
+                    None => Ok(record),
+                    Some(what) => Err(ReadError::Changed { path, what }),
+                },
+                Err(source) => Err(ReadError::Shape { path, source }),
+            },
             Err(source) => Err(ReadError::Shape { path, source }),
         }
+    }
+
+    /// Why this cannot be what a run has written.
+    fn objection(&self, digest: &str) -> Option<&'static str> {
+        let numbers = 1..=self.segments_of;
+        if self.segments.is_empty() || !self.segments.keys().all(|number| numbers.contains(number)) {
+            return Some("its segments cannot be");
+        }
+        if self.digest().is_ok_and(|own| own != digest) {
+            return Some("its digest is of something else");
+        }
+        None
+    }
+
+    /// The numbers of the segments that are not in here.
+    pub fn missing(&self) -> impl Iterator<Item = u32> + '_ {
+        (1..=self.segments_of).filter(|number| !self.segments.contains_key(number))
     }
 
     /// Whether all segments are in here.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        (1..=self.segments_of).all(|number| self.segments.contains_key(&number))
+        self.missing().next().is_none()
     }
 }

@@ -93,9 +93,18 @@ impl Resources {
     /// One line of figures for every process.
     pub fn summaries(&self) -> impl Iterator<Item = (&str, Summary)> {
         self.0.iter().filter_map(|(process, seconds)| {
-            let ((&first_s, first), (&last_s, last)) =
-                (seconds.first_key_value()?, seconds.last_key_value()?);
-            let cpu_us = last.cpu_us.saturating_sub(first.cpu_us);
+            let ((&first_s, first), (&last_s, _)) = (seconds.first_key_value()?, seconds.last_key_value()?);
+            // A process that was started anew began at 0.
+            let mut before = first.cpu_us;
+            let cpu_us: u64 = seconds
+                .values()
+                .map(|sample| {
+                    let cpu_us = sample.cpu_us;
+                    cpu_us
+                        .checked_sub(std::mem::replace(&mut before, cpu_us))
+                        .unwrap_or(cpu_us)
+                })
+                .sum();
             let span_us = last_s.saturating_sub(first_s).max(1) * 1_000_000;
             let summary = Summary {
                 seconds: crate::sys::count(seconds.len()),
@@ -118,6 +127,16 @@ mod tests {
             rss_kib,
             ..Sample::default()
         }
+    }
+
+    #[test]
+    fn a_process_that_was_started_anew_used_what_all_of_it_used() {
+        let mut resources = Resources::default();
+        for (second, cpu_us) in [(10, 2_000_000), (12, 5_000_000), (14, 500_000), (20, 2_500_000)] {
+            resources.enter("game-0", second, sample(cpu_us, 1));
+        }
+        let (_, summary) = resources.summaries().next().expect("a process");
+        assert!((summary.cores - 0.55).abs() < 1e-9, "{summary:?}");
     }
 
     #[test]

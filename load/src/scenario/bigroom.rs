@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use agreement::Agreement;
+pub use agreement::{Agreement, Told};
 
 use super::ScenarioError;
 use super::own::{self, Spent};
@@ -38,6 +38,10 @@ pub struct RoomFigures {
     pub joined: u32,
     /// Players told that the game ended, whose socket was then closed as the protocol says.
     pub told_of_end: u32,
+    /// Phones whose head of the sequence is unverified.
+    pub unverified: u64,
+    /// States that somebody else than the game's first server sent.
+    pub new_epochs: u64,
     /// What the players received.
     pub traffic: Traffic,
     /// From a join's due time to its `welcome`.

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::own::{self, Spent};
 use super::{ScenarioError, Teacher};
-use crate::client::{Due, Engine, Targets, Task};
+use crate::client::{Due, Engine, EngineError, Targets, Task};
 use crate::measure::{Quantiles, Tally};
 use crate::plan::Plan;
 use crate::report::{Console, Figure, Measured, Outcome, Table, bars};
-use crate::sys::{clock, count, process, real, small};
+use crate::sys::{clock, count, process, real, signals, small};
 use crate::wire::Status;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -101,35 +101,34 @@ pub struct Figures {
     pub fault_examples: Vec<String>,
 }
 
-/// Fills the lobbies of `plan` and measures process `pid`, which serves `targets`.
+/// Fills the lobbies of `plan` and measures the processes `pids`, which serve `targets` together.
 ///
 /// # Errors
 /// The set-up failed, the process cannot be read, or the harness itself failed.
 pub fn run(
     targets: &Targets,
     plan: &Plan,
-    pid: u32,
+    pids: &[u32],
     timing: Timing,
     console: &mut Console,
 ) -> Result<Outcome, ScenarioError> {
     let mut engine = Engine::new(plan.clone(), targets.clone())?;
     console.progress(&format!("opening {} lobbies", plan.sizes.len()));
     let codes = open_lobbies(&mut engine, targets)?;
-    let server = |pid| process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
-    let server_before = settle(&mut engine, pid, timing)?;
+    let server_before = settle(&mut engine, pids, timing)?;
     let own_before = Spent::so_far(&engine);
 
     let sockets = connect_all(&mut engine, timing, console)?;
-    let server_cpu_us = server(pid)?.cpu_us.saturating_sub(server_before.cpu_us);
+    let server_cpu_us = usage(pids)?.cpu_us.saturating_sub(server_before.cpu_us);
     let joining = Spent::so_far(&engine).since(&own_before);
     console.progress("waiting for the server's memory to settle");
-    let server_joined = settle(&mut engine, pid, timing)?;
+    let server_joined = settle(&mut engine, pids, timing)?;
     console.progress(&format!("holding for {} s", timing.hold_ms / 1_000));
     engine.run_until(clock::now().plus_ms(timing.hold_ms), |_| false)?;
-    let server_held = server(pid)?;
+    let server_held = usage(pids)?;
     let own_held = Spent::so_far(&engine);
     ask_all(&mut engine, timing, console)?;
-    let (server_asked, asking) = (server(pid)?, Spent::so_far(&engine).since(&own_held));
+    let (server_asked, asking) = (usage(pids)?, Spent::so_far(&engine).since(&own_held));
 
     let joined: u32 = engine.world.classes.iter().map(|c| c.joined).sum();
     let per_socket = |kib: u64| real(kib) / f64::from(joined.max(1));
@@ -181,6 +180,9 @@ fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, S
     let mut teacher = Teacher::register(targets, 0, 1)?;
     let mut codes = Vec::new();
     for class in 0..small(plan.sizes.len()) {
+        if signals::stop_requested() {
+            return Err(EngineError::Stopped.into());
+        }
         if class > 0 && class % LOBBIES_PER_TEACHER == 0 {
             teacher = Teacher::register(targets, class / LOBBIES_PER_TEACHER, 1)?;
         }
@@ -191,17 +193,28 @@ fn open_lobbies(engine: &mut Engine, targets: &Targets) -> Result<Vec<String>, S
     Ok(codes)
 }
 
-/// Serves the sockets until the memory of `pid` has stopped changing.
-fn settle(engine: &mut Engine, pid: u32, timing: Timing) -> Result<process::Usage, ScenarioError> {
-    let read = || process::usage(pid).map_err(|source| ScenarioError::Process { pid, source });
-    let mut last = read()?;
+/// What all of `pids` use together.
+fn usage(pids: &[u32]) -> Result<process::Usage, ScenarioError> {
+    let mut all = process::Usage::default();
+    for &pid in pids {
+        let one = process::usage(pid).map_err(|source| ScenarioError::Process { pid, source })?;
+        all.rss_kib += one.rss_kib;
+        all.cpu_us += one.cpu_us;
+        all.descriptors += one.descriptors;
+    }
+    Ok(all)
+}
+
+/// Serves the sockets until the memory of `pids` has stopped changing.
+fn settle(engine: &mut Engine, pids: &[u32], timing: Timing) -> Result<process::Usage, ScenarioError> {
+    let mut last = usage(pids)?;
     for _look in 0..LOOKS_MAX {
         engine.run_until(clock::now().plus_ms(timing.look_ms), |_| false)?;
-        let usage = read()?;
-        if usage.rss_kib.abs_diff(last.rss_kib) <= SETTLED_KIB {
-            return Ok(usage);
+        let now = usage(pids)?;
+        if now.rss_kib.abs_diff(last.rss_kib) <= SETTLED_KIB {
+            return Ok(now);
         }
-        last = usage;
+        last = now;
     }
     Ok(last)
 }

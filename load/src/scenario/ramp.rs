@@ -15,10 +15,11 @@ pub use spread::{Spread, allowed as spread_allowed};
 use super::ScenarioError;
 use super::own::{self, Spent};
 use super::school::{self, STEP_MS_MAX, School};
-use crate::client::{Due, Engine, OnLoss, Target, Targets, Task};
+use crate::client::{Due, Engine, OnLoss, Player, Target, Targets, Task};
 use crate::measure::{Micros, PhaseTimes, Quantiles, Reckoning};
 use crate::plan::{Habits, Pace, Plan};
 use crate::report::{Console, Outcome, Window};
+use crate::sys::clock::Stamp;
 use crate::sys::{clock, count, real};
 use crate::verdict::Own;
 
@@ -158,6 +159,10 @@ pub struct Figures {
     pub not_told_of_end: u64,
     /// Members that were away at the end.
     pub away_at_end: u64,
+    /// Attempts to come in, or to come back, that failed and were made again.
+    pub failed_attempts: u64,
+    /// States that somebody else than the game's first server sent.
+    pub new_epochs: u64,
     /// Sockets lost that nobody dropped.
     pub cut_off: u64,
     /// Sockets dropped as planned.
@@ -228,11 +233,8 @@ pub fn run(
     school.tell_hosts(&mut engine, Task::Finish);
     engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(&school, e) == 0)?;
     let tally = &engine.world.tally;
-    let missing = engine
-        .players()
-        .filter(|player| player.due_at() < ended_at && player.id().is_none());
     let figures = Figures {
-        not_joined: count(missing.count()),
+        not_joined: not_joined(&engine, ended_at),
         stages: all,
         spread,
         fault_examples: [&stuck, &verdict.reckoning.examples, tally.faults.examples()].concat(),
@@ -242,6 +244,8 @@ pub fn run(
         unverified,
         not_told_of_end: not_told(&school, &engine),
         away_at_end,
+        failed_attempts: tally.failed_attempts,
+        new_epochs: tally.new_epochs,
         cut_off: tally.cut_off,
         dropped: tally.dropped,
         sent_again: tally.sent_again,
@@ -271,6 +275,11 @@ fn own_in_holds(engine: &Engine, times: &[StageTimes]) -> Own {
         lateness,
         ..own::own(engine)
     }
+}
+
+fn not_joined(engine: &Engine, ended_at: Stamp) -> u64 {
+    let missing = |player: &&Player| player.due_at() < ended_at && player.id().is_none();
+    count(engine.players().filter(missing).count())
 }
 
 fn not_told(school: &School, engine: &Engine) -> u64 {

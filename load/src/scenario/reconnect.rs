@@ -271,6 +271,8 @@ fn measured(engine: &Engine, figures: &Figures) -> Measured {
     );
     measured.zero("members not back", figures.never_back);
     measured.zero("sockets lost that nobody dropped", tally.cut_off);
+    measured.zero("states of games taken over", tally.new_epochs);
+    measured.count("attempts to connect that failed", tally.failed_attempts);
     measured.ledger(&figures.ledger);
     for (name, _) in figures.ledger.faults() {
         let name = name.replace(' ', "_");

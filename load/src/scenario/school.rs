@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::thread;
 
+use super::bigroom::{Agreement, Told};
 use super::{Lobby, ScenarioError, Teacher};
-use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
-use crate::measure::{Reckoning, Rule};
+use crate::client::{Class, Conn, Due, Engine, EngineError, Host, Player, Targets, Task};
+use crate::measure::{FaultKind, Reckoning, Rule};
 use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
-use crate::sys::{clock, index, small};
+use crate::sys::{clock, index, signals, small};
 use crate::wire::Report;
 
 /// Lobbies opened by one teacher: below the twenty games a minute that the API allows.
@@ -23,6 +24,8 @@ pub(super) const STEP_MS_MAX: u64 = 15_000;
 const SEND_EVERY_US: u64 = 50;
 /// Between two sockets that are dropped and opened again, in microseconds: closing one, opening one and resuming take 150 to 200 of one core.
 const DROP_EVERY_US: u64 = 300;
+/// A host's click shows something within this time, in milliseconds, or the server has left it undone.
+const CLICK_MS_MAX: u64 = 5_000;
 /// Classes that are described in words.
 const EXAMPLES_MAX: usize = 5;
 /// How often reports that are not saved yet are asked for again, in milliseconds.
@@ -153,6 +156,7 @@ impl School {
     /// # Errors
     /// The engine failed.
     pub(super) fn end(&self, engine: &mut Engine) -> Result<u64, EngineError> {
+        self.note_stalled(engine);
         self.tell_hosts(engine, Task::End);
         self.wait_for_podium(engine, STEP_MS_MAX)
     }
@@ -203,7 +207,7 @@ impl School {
         let at = clock::now();
         let mut asked = 0;
         for conn in 0..small(engine.conns().len()) {
-            if engine.player(conn).is_some_and(crate::client::Player::is_here) {
+            if engine.conns().get(index(conn)).is_some_and(Conn::is_here) {
                 engine.schedule(Due {
                     at: at.plus_us(asked * SEND_EVERY_US),
                     conn,
@@ -230,6 +234,11 @@ impl School {
         let (teachers, rooms) = (&mut self.teachers, &self.rooms);
         let saved = meanwhile(engine, limit, || fetch_all(&targets, teachers, rooms, wait_ms))?;
         let mut verdict = Verdict::default();
+        let disagreements = self.disagreements(engine, &saved);
+        let faults = &mut engine.world.tally.faults;
+        for (class, what, n) in disagreements {
+            (0..n).for_each(|_| faults.add(FaultKind::Disagreement, || format!("class {class}: {what}")));
+        }
         for room in &self.rooms {
             let report = saved.get(&room.class);
             verdict.without_report += u64::from(report.is_none());
@@ -245,6 +254,64 @@ impl School {
                 .add(&engine.world.tally.ledger.reckon(room.class, rows, rule));
         }
         Ok(verdict)
+    }
+}
+
+impl School {
+    /// What report, podium and phones of the classes with a report say differently: class, what, how often.
+    fn disagreements(&self, engine: &Engine, saved: &BTreeMap<u32, Report>) -> Vec<(u32, &'static str, u64)> {
+        let mut phones: BTreeMap<u32, Vec<&Player>> = BTreeMap::new();
+        for player in engine.players() {
+            phones.entry(player.class()).or_default().push(player);
+        }
+        let tally = &engine.world.tally;
+        // Who was cut off before the `welcome` may have joined twice.
+        let may_be_twice = tally.failed_attempts + tally.cut_off > 0;
+        let mut found = Vec::new();
+        for room in &self.rooms {
+            let (Some(report), Some(host)) = (saved.get(&room.class), engine.host(room.host)) else {
+                continue;
+            };
+            // A class without a podium is reported as such.
+            if !host.is_over() {
+                continue;
+            }
+            let told = Told {
+                phones: phones.get(&room.class).map_or(&[][..], Vec::as_slice),
+                podium: host.places(),
+                roster: host.roster(),
+                // What a host was shown before its server fell may have been taken back.
+                reveals: if tally.new_epochs == 0 {
+                    host.reveals()
+                } else {
+                    &[]
+                },
+            };
+            let skipped = report.skipped();
+            let mut agreement = Agreement::of(&told, report.players(), |q| skipped.contains(&q));
+            if may_be_twice {
+                agreement.strangers = 0;
+            }
+            let faults = agreement.faults().into_iter().filter(|&(_, n)| n > 0);
+            found.extend(faults.map(|(what, n)| (room.class, what, n)));
+        }
+        found
+    }
+
+    /// Reports the hosts whose last click has shown nothing for a step's time or longer.
+    fn note_stalled(&self, engine: &mut Engine) {
+        let long_ago = Stamp(clock::now().0.saturating_sub(CLICK_MS_MAX * 1_000));
+        let stalled = self.rooms.iter().filter(|room| {
+            engine
+                .host(room.host)
+                .is_some_and(|host| host.is_here() && host.waits_since(long_ago))
+        });
+        let classes: Vec<u32> = stalled.map(|room| room.class).collect();
+        for class in classes {
+            engine.world.tally.faults.add(FaultKind::NoEffect, || {
+                format!("class {class}, host: a click showed nothing for {CLICK_MS_MAX} ms")
+            });
+        }
     }
 }
 
@@ -264,6 +331,9 @@ fn open_all(
     first: usize,
 ) -> Result<Vec<(Teacher, Vec<Lobby>)>, ScenarioError> {
     let open = |(number, group): (usize, &&[u32])| {
+        if signals::stop_requested() {
+            return Err(EngineError::Stopped.into());
+        }
         // Segments run in processes of their own, whose number is part of a teacher's name.
         let teacher = Teacher::register(targets, small(first + number), plan.questions)?;
         let lobbies = group
@@ -289,6 +359,9 @@ fn fetch_all(
         let limit = clock::now().plus_ms(wait_ms);
         let mut open: Vec<&Room> = rooms.iter().filter(|room| room.teacher == number).collect();
         while !open.is_empty() {
+            if signals::stop_requested() {
+                return Err(EngineError::Stopped.into());
+            }
             let mut missing = Vec::new();
             for room in open {
                 match teacher.report(targets, &room.lobby)? {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::probe::Probe;
 use crate::sys::redis::Redis;
@@ -29,6 +29,16 @@ const PEER_SECRET: &str = "peer-secret";
 /// File of the APIs' public keys.
 const JWKS: &str = "jwks.json";
 
+/// A program, and the command of it that becomes another one and dies with this process; none in tests of this library.
+static UNDER: OnceLock<(PathBuf, &'static str)> = OnceLock::new();
+
+/// From now on processes are started through the command `name` of `own`, which takes a process id and a program with its
+/// arguments, and dies with this process.
+pub fn start_under(own: PathBuf, name: &'static str) {
+    // A second offer is the same one.
+    let _first = UNDER.set((own, name));
+}
+
 /// A process to be started, as often as it takes.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -46,7 +56,15 @@ pub struct Program {
 
 impl Program {
     pub(super) fn command(&self) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = match UNDER.get() {
+            Some((own, name)) => {
+                let mut command = Command::new(own);
+                let parent = std::process::id().to_string();
+                command.args([name, parent.as_str()]).arg(&self.binary);
+                command
+            }
+            None => Command::new(&self.binary),
+        };
         command.args(&self.arguments);
         command
     }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use nix::sys::signal::{self, Signal};
@@ -195,15 +195,27 @@ impl Service {
             program: Arc::new(program),
             state: Arc::default(),
         };
-        let child = spawn(&handle, log)?;
         let keeper = Keeper {
             handle: handle.clone(),
             log: log.to_owned(),
             pauses,
         };
+        // The thread that looks after the process starts it: the kernel ends a process with the thread that started it.
+        let (started, is_started) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new()
             .name(format!("keep {}", handle.name()))
-            .spawn(move || keeper.keep(child))?;
+            .spawn(move || match spawn(&keeper.handle, &keeper.log) {
+                Ok(child) => {
+                    let _waited_for = started.send(Ok(()));
+                    keeper.keep(child);
+                }
+                Err(error) => {
+                    let _waited_for = started.send(Err(error));
+                }
+            })?;
+        is_started
+            .recv()
+            .map_err(|_| io::Error::other("its keeper has failed"))??;
         Ok(Self {
             handle,
             thread: Some(thread),

@@ -51,6 +51,11 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// Both clocks are read at most so often for a precise offset.
+const PRECISE_READS: u32 = 5;
+/// Read within this time of each other they are near enough, in microseconds.
+const PRECISE_US: u64 = 50;
+
 /// How far the wall clock is ahead of this process's clock. The kernel stamps arrivals with the wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WallOffset {
@@ -66,6 +71,35 @@ impl WallOffset {
         Self {
             us: wall.saturating_sub(now().0),
         }
+    }
+
+    /// As of now, read until both clocks were read within a few microseconds of each other, or as near as it gets.
+    #[must_use]
+    pub fn precise() -> Self {
+        let mut nearest = (u64::MAX, Self::now());
+        for _attempt in 0..PRECISE_READS {
+            let before = now();
+            let read = Self::now();
+            let took_us = now().since(before);
+            if took_us < nearest.0 {
+                nearest = (took_us, read);
+            }
+            if took_us <= PRECISE_US {
+                break;
+            }
+        }
+        nearest.1
+    }
+
+    /// How far apart the two are, in microseconds: what the wall clock was set by between them.
+    #[must_use]
+    pub const fn apart_us(self, other: Self) -> u64 {
+        self.us.abs_diff(other.us)
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn of_us(us: u64) -> Self {
+        Self { us }
     }
 
     /// The Unix second at `stamp`.

@@ -8,6 +8,14 @@ pub(super) const LATE_P99_MS: (f64, f64) = (5.0, 25.0);
 /// spinning thread is 3 to 4.
 pub(super) const WAKE_P99_MS: (f64, f64) = (5.0, 25.0);
 
+/// The longest that the generator was late or stood still at once, in milliseconds. A percentile of a long run does not see
+/// three seconds of it, but every class that was in them did.
+pub(super) const STANDSTILL_MS: (f64, f64) = (250.0, 1_000.0);
+
+/// What the wall clock was set by, in milliseconds. Below the first no stamp is wrong by more than the bars are fine; a whole
+/// second and more dates samples wrong.
+pub(super) const CLOCK_STEPPED_MS: (f64, f64) = (10.0, 1_000.0);
+
 /// Share of the time the generator's busiest thread wanted a core and had none, in percent. On two cores with its servers
 /// beside it 40 to 65.
 pub(super) const WAITING_PERCENT: (f64, f64) = (50.0, 75.0);

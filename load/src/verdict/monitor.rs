@@ -11,12 +11,18 @@ use std::time::Duration;
 use super::Machine;
 use crate::measure::Micros;
 use crate::report::{Resources, Sample};
+use crate::sys::clock::WallOffset;
 use crate::sys::strangers::{CoreTicks, Ours};
 use crate::sys::{clock, cpu, process};
 
 /// How often the thread asks to be woken, in milliseconds: 25 times a second cost 0.1 % of a core, and ten seconds of a run
 /// give a percentile to go by.
 const WAKE_EVERY_MS: u64 = 40;
+/// Less than this between two looks is no step of the wall clock, in microseconds: slewing makes 20 µs of it, and the two
+/// clocks cannot be read at the same moment.
+const STEP_US_MIN: u64 = 5_000;
+/// Wakings that are recorded as slept through at once: a minute of standing still is as bad as an hour.
+const SLEPT_THROUGH_MAX: u64 = 1_500;
 /// Name of the generator among the processes that were sampled.
 const OWN_NAME: &str = "generator";
 
@@ -47,6 +53,7 @@ pub struct Monitor {
 #[derive(Debug, Default)]
 struct Watched {
     wake: Micros,
+    clock_stepped_us: u64,
     resources: Resources,
     ours: Ours,
 }
@@ -66,12 +73,14 @@ impl Monitor {
             .name("monitor".to_owned())
             .spawn(move || {
                 let mut sampled_s = 0;
+                let mut wall = WallOffset::precise();
                 loop {
                     let due = clock::now().plus_ms(WAKE_EVERY_MS);
                     match stopped.recv_timeout(Duration::from_millis(WAKE_EVERY_MS)) {
-                        Err(RecvTimeoutError::Timeout) => watched.wake.record(clock::now().since(due)),
+                        Err(RecvTimeoutError::Timeout) => watched.woken(clock::now().since(due)),
                         Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                     }
+                    wall = watched.look_at_wall_clock(wall, WallOffset::precise());
                     let unix_s = clock::unix_ms() / 1_000;
                     if unix_s != sampled_s {
                         sampled_s = unix_s;
@@ -94,11 +103,14 @@ impl Monitor {
     pub fn finish(mut self) -> (Machine, Resources) {
         let after = cpu::Counters::read();
         let cores = self.cores.zip(CoreTicks::read());
+        let watched = self.join();
+        let is_watched = watched.is_some();
         let Watched {
             wake,
+            clock_stepped_us,
             resources,
             ours,
-        } = self.join().unwrap_or_default();
+        } = watched.unwrap_or_default();
         let (all, busy) = cores.map_or((0, 0), |(then, now)| {
             (
                 now.all.saturating_sub(then.all),
@@ -109,9 +121,13 @@ impl Monitor {
         if cores.is_none() {
             unread.push("the cores' time (/proc/stat)".to_owned());
         }
+        if !is_watched {
+            unread.push("the time of a waiting thread (the watch has failed)".to_owned());
+        }
         let busiest = after.busiest_since(&self.before);
         let machine = Machine {
             wake,
+            clock_stepped_us,
             ran_us: busiest.ran_us,
             waited_us: busiest.waited_us,
             turns: busiest.turns,
@@ -142,6 +158,25 @@ impl Drop for Monitor {
 }
 
 impl Watched {
+    /// A waking that came `late_us` late. Who was not woken missed every waking that was due meanwhile, and each of them would
+    /// have been late.
+    fn woken(&mut self, late_us: u64) {
+        self.wake.record(late_us);
+        let every_us = WAKE_EVERY_MS * 1_000;
+        for missed in 1..=(late_us / every_us).min(SLEPT_THROUGH_MAX) {
+            self.wake.record(late_us - missed * every_us);
+        }
+    }
+
+    /// Adds what the wall clock was set by between two looks at it; the later one.
+    fn look_at_wall_clock(&mut self, before: WallOffset, now: WallOffset) -> WallOffset {
+        let step_us = now.apart_us(before);
+        if step_us >= STEP_US_MIN {
+            self.clock_stepped_us = self.clock_stepped_us.saturating_add(step_us);
+        }
+        now
+    }
+
     fn sample(&mut self, unix_s: u64, own: &str, processes: &Processes) {
         let own = Process {
             name: own.to_owned(),
@@ -167,6 +202,30 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wakings_that_were_slept_through_were_late_as_well() {
+        let mut watched = Watched::default();
+        (0..9_925).for_each(|_| watched.woken(100));
+        watched.woken(3_000_000);
+        assert_eq!(watched.wake.count(), 9_926 + 75);
+        assert!(watched.wake.percentile_ms(99.5) > 900.0, "{:?}", watched.wake);
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_is_seen_and_one_that_is_slewed_is_not() {
+        let mut watched = Watched::default();
+        let start = WallOffset::of_us(50_000_000);
+        let slewed = watched.look_at_wall_clock(start, WallOffset::of_us(50_000_900));
+        assert_eq!(watched.clock_stepped_us, 0);
+        let back = watched.look_at_wall_clock(slewed, WallOffset::of_us(47_000_900));
+        let _there = watched.look_at_wall_clock(back, slewed);
+        assert_eq!(
+            watched.clock_stepped_us, 6_000_000,
+            "there and back are two steps"
+        );
+        assert!(WallOffset::precise().apart_us(WallOffset::precise()) < STEP_US_MIN);
+    }
 
     #[test]
     fn a_watch_samples_the_generator_and_what_it_was_named() {

@@ -57,6 +57,27 @@ fn a_quiet_machine_is_valid() {
     assert_eq!(after(|_| {}), (Word::Valid, String::new()));
 }
 
+/// One time among a long run's 100,000.
+fn once(us: u64) -> Micros {
+    let mut times = Micros::default();
+    (0..99_999).for_each(|_| times.record(150));
+    times.record(us);
+    times
+}
+
+#[test]
+fn three_seconds_of_a_long_run_spoil_it_though_no_percentile_shows_them() {
+    assert_invalid("stood still for 3", |r| r.machine.wake = once(3_000_000));
+    assert_invalid("once was late by 3", |r| r.own.lateness = once(3_000_000));
+    assert_degraded("stood still for 4", |r| r.machine.wake = once(400_000));
+}
+
+#[test]
+fn a_wall_clock_that_was_set_spoils_a_run() {
+    assert_invalid("was set by 5000 ms", |r| r.machine.clock_stepped_us = 5_000_000);
+    assert_degraded("was set by 40 ms", |r| r.machine.clock_stepped_us = 40_000);
+}
+
 #[test]
 fn what_spoils_a_run_is_named() {
     assert_invalid("p99 40.0 ms", |r| r.own.lateness = times(40_000));

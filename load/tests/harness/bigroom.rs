@@ -108,6 +108,51 @@ fn faults_of_the_sequence_are_found_once() {
 }
 
 #[test]
+fn answers_refused_while_their_question_is_open_fail_a_run() {
+    assert_found(Fault::RefusedAnswer, &["faults seen by clients = 1"]);
+    let outcome = play(Fault::RefusedAnswer, &[12]);
+    assert_eq!(room(&outcome)["faults"], serde_json::json!({"answer_refused": 1}));
+}
+
+#[test]
+fn a_question_that_ends_before_everybody_has_answered_fails_a_run() {
+    let outcome = play(Fault::EndedEarly, &[12]);
+    let room = room(&outcome);
+    let unasked = room["faults"]["wrong_outcome"].as_u64().unwrap_or(0);
+    // Answers that are on their way are refused, which is no fault.
+    assert!((1..=11).contains(&unasked), "{}", outcome.figures);
+}
+
+#[test]
+fn questions_out_of_turn_are_found() {
+    let outcome = play(Fault::AsksAgain, &[12]);
+    let again = room(&outcome)["faults"]["wrong_question"].as_u64();
+    assert_eq!(again, Some(12), "at every phone: {}", outcome.figures);
+    let reordered = play(Fault::Reordered, &[12]);
+    assert_eq!(room(&reordered)["faults"], serde_json::json!({"reordered": 1}));
+}
+
+#[test]
+fn a_pong_that_comes_twice_does_not_stand_in_for_one_that_does_not_come() {
+    let fake = Fake::start(Fault::WrongPongs);
+    let plan = Plan::new(SEED, TEST_PACE, 2, vec![12]);
+    let outcome = bigroom::run(&fake.target().into(), &plan, &mut Console::silent()).expect("carried out");
+    let unverified = "12 players: phones whose head of the sequence is unverified = 1";
+    assert_eq!(failing(&outcome), [unverified], "{}", outcome.figures);
+}
+
+#[test]
+fn the_report_and_the_roster_are_compared_with_the_phones() {
+    assert_found(Fault::WrongReport, &["wrong totals = 1"]);
+    assert_found(Fault::SwappedNames, &["missing players = 2", "wrong totals = 2"]);
+    assert_found(
+        Fault::Stranger,
+        &["missing players = 1", "players that nobody is = 1"],
+    );
+    assert_found(Fault::LostRoster, &["missing players = 1"]);
+}
+
+#[test]
 fn refused_joins_fail_a_run_however_fast_it_was() {
     let outcome = play(Fault::RefusedJoins, &[12]);
     assert_eq!(room(&outcome)["joined"], 6);

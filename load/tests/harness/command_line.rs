@@ -1,7 +1,9 @@
 //! Exit codes and words of the binary itself.
 
 use std::net::TcpListener;
-use std::process::{Command, Output};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::fake::{Fake, Fault};
 
@@ -79,6 +81,70 @@ fn a_run_prints_its_figures_and_keeps_them() {
             .is_some_and(|all| all.iter().all(|c| c["met"] == true)),
         "{text}"
     );
+}
+
+#[test]
+fn a_merge_that_lacks_a_segment_is_not_judged_and_does_not_exit_with_0() {
+    let fake = Fake::start(Fault::None);
+    let dir = tempfile::tempdir().expect("directory");
+    let out = dir.path().display();
+    let run = "run reconnect --short --classes 2 --segment 1/2";
+    load(&format!("{run} --target http://{} --out {out}", fake.address));
+    let merged = load(&format!("merge {out}"));
+    assert_eq!(merged.status.code(), Some(1));
+    assert!(
+        error(&merged).contains("segments 2 of 2 are missing"),
+        "{}",
+        error(&merged)
+    );
+    let over = load(&format!("merge {out} --out {out}"));
+    assert_eq!(over.status.code(), Some(64), "{}", error(&over));
+}
+
+#[test]
+fn a_run_whose_results_have_no_place_does_not_begin() {
+    let output = load("run bigroom --target http://127.0.0.1:9 --sizes 2 --out /dev/null/results");
+    assert_eq!(output.status.code(), Some(64));
+    assert!(
+        error(&output).contains("--out /dev/null/results"),
+        "{}",
+        error(&output)
+    );
+}
+
+#[test]
+fn servers_end_with_the_program_that_started_them_however_it_ends() {
+    let dir = tempfile::tempdir().expect("directory");
+    let (script, told) = (dir.path().join("server"), dir.path().join("pid"));
+    let text = format!(
+        "#!/bin/sh\necho $$ > {}.new\nmv {0}.new {0}\nexec sleep 600\n",
+        told.display()
+    );
+    std::fs::write(&script, text).expect("script");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let mut running = Command::new(env!("CARGO_BIN_EXE_load"))
+        .args(["up", "--bin"])
+        .arg(&script)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("binary");
+    let wait_for = |what: &str, done: &dyn Fn() -> bool| {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !done() {
+            assert!(Instant::now() < limit, "{what} did not happen");
+            load::sys::clock::pause_ms(10);
+        }
+    };
+    wait_for("the start", &|| told.exists());
+    let pid = std::fs::read_to_string(&told).expect("id").trim().to_owned();
+    let is_there = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    assert!(is_there());
+    running.kill().expect("killed");
+    running.wait().expect("gone");
+    wait_for("its end", &|| !is_there());
 }
 
 #[test]

@@ -64,6 +64,28 @@ pub(crate) enum Fault {
     ForgetsAll,
     /// A killed server comes back without player 2.
     LosesAJoin,
+    /// An answer is refused although its question is open.
+    RefusedAnswer,
+    /// Question 2 closes with its first answer.
+    EndedEarly,
+    /// The result of question 1 reaches player 2 after question 2.
+    Reordered,
+    /// Question 1 is asked again after its results.
+    AsksAgain,
+    /// A phone's ping is not answered, and the next one's twice.
+    WrongPongs,
+    /// Every second handshake is refused with 503.
+    RefusedHandshakes,
+    /// A host's click after the results of question 1 shows nothing, ever.
+    IgnoresNext,
+    /// The report has another total than the phone.
+    WrongReport,
+    /// The report has two players under each other's names.
+    SwappedNames,
+    /// A player is in the report that nobody is.
+    Stranger,
+    /// The host is not told of a player.
+    LostRoster,
     /// The same, after everything that player 2 was told was marked as unsaved.
     TakesAJoinBack,
 }
@@ -81,6 +103,7 @@ struct Own {
     stopping: AtomicBool,
     down: AtomicBool,
     created: AtomicU32,
+    handshakes: AtomicU32,
     sockets: Mutex<Vec<TcpStream>>,
 }
 
@@ -228,6 +251,11 @@ fn serve(mut stream: TcpStream, fault: Fault, own: &Own, store: &Store) {
         );
         let head = format!("HTTP/1.1 200 X\r\ncontent-length: {}\r\n\r\n", text.len());
         let _outcome = stream.write_all(&[head.as_bytes(), text.as_bytes()].concat());
+    } else if fault == Fault::RefusedHandshakes
+        && found.is_some()
+        && own.handshakes.fetch_add(1, Ordering::SeqCst) % 2 == 1
+    {
+        reply(&mut stream, 503, &json!({"code": "busy"}));
     } else if let Some(game) = found {
         lock(&own.sockets).push(stream.try_clone().expect("clone"));
         let accept = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\

@@ -17,17 +17,14 @@ const TIMING: Timing = Timing {
 /// Fills a lobby of 20 and one of 5. The scripted server lives in this very process, so that its memory is the
 /// harness's own and only counts and faults are looked at.
 fn sit(fault: Fault) -> Outcome {
+    sit_with(fault, &[std::process::id()])
+}
+
+fn sit_with(fault: Fault, pids: &[u32]) -> Outcome {
     let fake = Fake::start(fault);
     let target: Target = format!("http://{}", fake.address).parse().expect("target");
     let plan = Plan::new(1, Pace::FAST, 0, vec![20, 5]);
-    idle::run(
-        &target.into(),
-        &plan,
-        std::process::id(),
-        TIMING,
-        &mut Console::silent(),
-    )
-    .expect("carried out")
+    idle::run(&target.into(), &plan, pids, TIMING, &mut Console::silent()).expect("carried out")
 }
 
 fn failing(outcome: &Outcome) -> Vec<String> {
@@ -49,6 +46,25 @@ fn every_socket_joins_and_answers() {
     assert_eq!(outcome.figures["alive"], 25);
     assert_eq!(outcome.figures["join"]["count"], 25);
     assert_eq!(outcome.figures["counted_by_server"], 25);
+}
+
+#[test]
+fn all_processes_that_hold_the_sockets_are_measured() {
+    let own = std::process::id();
+    let kib = |pids: &[u32]| {
+        let outcome = sit_with(Fault::None, pids);
+        outcome.figures["server_before_kib"].as_u64().expect("KiB")
+    };
+    let (one, two) = (kib(&[own]), kib(&[own, own]));
+    assert!(two > one + one / 2, "{one} KiB and {two} KiB");
+    let gone = idle::run(
+        &Fake::start(Fault::None).target().into(),
+        &Plan::new(1, Pace::FAST, 0, vec![1]),
+        &[own, u32::MAX],
+        TIMING,
+        &mut Console::silent(),
+    );
+    assert!(gone.is_err(), "one of them cannot be read");
 }
 
 #[test]

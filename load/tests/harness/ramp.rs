@@ -167,6 +167,45 @@ fn servers_that_refuse_half_of_the_joins_fail_the_run_however_fast_they_are() {
 }
 
 #[test]
+fn reports_and_podiums_are_compared_with_the_phones_of_every_class() {
+    for fault in [Fault::WrongReport, Fault::WrongPodium, Fault::LostRoster] {
+        let outcome = play(false, fault);
+        assert_eq!(failing(&outcome), ["faults seen by clients = 20"], "{fault:?}");
+        let faults = &outcome.figures["faults"];
+        assert_eq!(
+            faults,
+            &serde_json::json!({"disagreement": 20}),
+            "one in each class"
+        );
+    }
+}
+
+#[test]
+fn refused_handshakes_fail_the_run_though_everybody_gets_in_in_the_end() {
+    let outcome = play(false, Fault::RefusedHandshakes);
+    let failing = failing(&outcome);
+    let found = |f: &String| f.starts_with("attempts to connect that failed");
+    assert!(failing.iter().any(found), "{failing:?}");
+}
+
+#[test]
+fn clicks_that_show_nothing_fail_the_run() {
+    let fake = Fake::start(Fault::IgnoresNext);
+    let stages = Stages {
+        classes: vec![2],
+        hold_ms: 6_500,
+        ..stages(Habits::NONE)
+    };
+    let plan = Plan {
+        sizes: vec![3; 2],
+        ..stages.plan(1)
+    };
+    let outcome = ramp::run(&fake.target().into(), &[], &plan, &stages, &mut Console::silent());
+    let outcome = outcome.expect("carried out");
+    assert_eq!(outcome.figures["faults"], serde_json::json!({"no_effect": 2}));
+}
+
+#[test]
 fn students_with_habits_on_servers_addressed_one_by_one_lose_nothing() {
     let store: Arc<Store> = Arc::default();
     let servers = [

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ts_rs::{Config, TS};
 
 use super::{REPAIR, root, settle};
-use crate::{close, error, host, ids, player, quiz, rest, result};
+use crate::{close, error, host, ids, player, quiz, rest, result, timeline};
 
 const HEADER: &str = "// Generated from the crate `protocol`; do not edit.\n\
     // `UPDATE_GENERATED=1 cargo test -p protocol` writes it anew.\n\n";
@@ -87,6 +87,10 @@ fn types(out: &mut String, config: &Config) {
     declare::<result::QuestionResult>(out, config);
     declare::<result::PlayerResult>(out, config);
     declare::<result::AnswerResult>(out, config);
+    declare::<timeline::GameTimeline>(out, config);
+    declare::<timeline::TimelineEvent>(out, config);
+    declare::<timeline::Happened>(out, config);
+    declare::<timeline::Drops>(out, config);
     rest_types(out, config);
 }
 

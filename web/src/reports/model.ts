@@ -53,6 +53,7 @@ export interface QuestionCard {
 }
 
 export interface ReportModel {
+  game: string;
   title: string;
   code: string;
   accuracyOnly: boolean;
@@ -92,6 +93,7 @@ export function reportModel(report: ReportResponse): ReportModel {
   const right = sum(counted.map((card) => card.right));
   return {
     title: result.quiz.title,
+    game: result.game,
     code: result.code,
     accuracyOnly: result.settings.scoring === "accuracy",
     startedMs: result.created_ms,

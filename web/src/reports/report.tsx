@@ -2,6 +2,7 @@
 
 import { report as w } from "@lang/report";
 import { Button } from "../shared/ui/parts";
+import { History } from "./history";
 import type { ReportModel } from "./model";
 import { Question } from "./question";
 import { Students } from "./students";
@@ -37,6 +38,7 @@ export function Report({ model }: { model: ReportModel }) {
         <h2 id="students">{w.byStudent}</h2>
         {model.students.length === 0 ? <p class="soft">{w.nobodyPlayed}</p> : <Students model={model} />}
       </section>
+      <History game={model.game} />
     </article>
   );
 }

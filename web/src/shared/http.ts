@@ -126,6 +126,8 @@ const MARGIN_MS = 30_000;
 const GIVEN = "homeroom.token";
 /** Key under which a tab says that it refreshes, so that two tabs never spend one refresh token. */
 const BUSY = "homeroom.refreshing";
+/** A token is renewed early from this long before its end, so that half of its life is left when the API goes away. */
+const EARLY_MS = 450_000;
 /** A tab that died while refreshing holds the others up this long. */
 const BUSY_MS = 5_000;
 
@@ -158,7 +160,33 @@ export async function restoreSession(): Promise<User | null> {
 /** A valid access token, refreshed when it is about to end; `null` when nobody is signed in. */
 export async function accessToken(): Promise<string | null> {
   if (current !== null && performance.now() < current.expires - MARGIN_MS) return current.token;
-  return givenToken() ?? (await refresh());
+  const given = givenToken();
+  if (given !== null) return given;
+  try {
+    return await refresh();
+  } catch (error) {
+    // The API is away, and the token has some seconds left.
+    if (current !== null && performance.now() < current.expires) return current.token;
+    throw error;
+  }
+}
+
+/** Renews the access token in the second half of its life. Never throws: a token that cannot be renewed is still good. */
+export async function renewEarly(): Promise<void> {
+  if (current === null || performance.now() < current.expires - EARLY_MS) return;
+  try {
+    await refresh();
+  } catch {
+    // Asked again in a minute.
+  }
+}
+
+/**
+ * Leaves the access token to the next page of this tab, which cannot get one of its own while the API is away. It goes with the
+ * tab, and with the next token.
+ */
+export function leaveToken(): void {
+  if (current !== null) writeStore("session", GIVEN, current.token);
 }
 
 /** Takes a token out of the address (`#token=…`) and keeps it for this tab. Call it before anything else runs. */

@@ -3,6 +3,7 @@
 
 import type {
   GameSummary,
+  GameTimeline,
   ImportResponse,
   Page,
   QuizDocument,
@@ -58,6 +59,12 @@ export function listGames(after?: string): Promise<Page<GameSummary>> {
 
 export function deleteGame(id: string): Promise<void> {
   return authorized(`/store/games/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+/** What happened to a game; none for one that was played before that was kept. */
+export async function readTimeline(id: string): Promise<GameTimeline | undefined> {
+  const page = await authorized<Page<GameTimeline>>(`/store/timelines?${new URLSearchParams({ game: id })}`);
+  return page.items[0];
 }
 
 export function readReport(id: string): Promise<ReportResponse> {

@@ -10,6 +10,7 @@ import { EditorView } from "./editor-view";
 import { Frame } from "./frame";
 import { GamesView } from "./games";
 import { guarded } from "./guard";
+import { keepTokenYoung } from "./holding";
 import { ImportView } from "./import-view";
 import { Library } from "./library";
 import type { Route } from "./route";
@@ -24,6 +25,7 @@ export function App() {
   const { view } = way.route;
   const atDoor = view === "signin" || view === "signup";
   useEffect(() => void restore(), []);
+  useEffect(keepTokenYoung, []);
   useEffect(() => {
     if (session.user && atDoor) location.replace(nextAddress(location.hash) ?? href({ view: "library" }));
   }, [session.user, atDoor]);

@@ -9,6 +9,7 @@ import { Button, Field, Loading } from "../shared/ui/parts";
 import { readQuiz } from "./api";
 import { emptyDraft, toDraft } from "./draft";
 import { ConflictNote, Issues, SaveBar, UndoToast } from "./editor-parts";
+import { holdQuiz } from "./holding";
 import { HostDialog } from "./host-dialog";
 import { KINDS, QuestionEditor, trueFalseWords } from "./question";
 import { href } from "./route";
@@ -27,6 +28,7 @@ export function EditorView({ id }: { id: string | undefined }) {
     try {
       const quiz = await readQuiz(id);
       setLoaded({ id, version: quiz.version, draft: toDraft(quiz.quiz) });
+      void holdQuiz(id, quiz.updated_ms);
     } catch (error) {
       setFailed(error);
     }

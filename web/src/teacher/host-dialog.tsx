@@ -1,11 +1,12 @@
 // How a game is to be played, asked once before it starts. Then the host page takes over.
 
 import { teacher as w } from "@lang/teacher";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { createGame, hostPath } from "../shared/game";
 import type { Scoring } from "../shared/proto/protocol";
 import { Dialog } from "../shared/ui/dialog";
 import { Button } from "../shared/ui/parts";
+import { heldQuiz, holdQuiz } from "./holding";
 import { Failure, Icon } from "./ui";
 import { shell } from "@lang/shell";
 
@@ -15,11 +16,12 @@ export function HostDialog({ quiz, onClose }: { quiz: { id: string; title: strin
   const [scoring, setScoring] = useState<Scoring>("speed");
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<unknown>();
+  useEffect(() => void holdQuiz(quiz.id), [quiz.id]);
   const start = async () => {
     setBusy(true);
     setFailed(undefined);
     try {
-      const game = await createGame({ id: quiz.id }, { scoring });
+      const game = await createGame(quiz.id, { scoring }, () => heldQuiz(quiz.id));
       location.assign(hostPath(game.code));
     } catch (error) {
       setFailed(error);

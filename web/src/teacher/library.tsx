@@ -1,13 +1,14 @@
 // The library: the teacher's quizzes, newest change first, and what can be done with each.
 
 import { teacher as w } from "@lang/teacher";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { QuizSummary } from "../shared/proto/protocol";
 import { Confirm } from "../shared/ui/dialog";
 import { Loading } from "../shared/ui/parts";
 import { createQuiz, deleteQuiz, listQuizzes, readQuiz } from "./api";
 import { copyOf } from "./copy";
 import { useDeletion } from "./deletion";
+import { holdNewest } from "./holding";
 import { HostDialog } from "./host-dialog";
 import { usePaged } from "./paged";
 import { href } from "./route";
@@ -19,6 +20,10 @@ export function Library() {
   const deletion = useDeletion(list, deleteQuiz, (quiz) => setSaid(w.library.removed(quiz.title)));
   const [hosted, setHosted] = useState<QuizSummary>();
   const [failed, setFailed] = useState<unknown>();
+
+  useEffect(() => {
+    if (list.items) void holdNewest(list.items);
+  }, [list.items]);
 
   const duplicate = async (quiz: QuizSummary) => {
     setFailed(undefined);

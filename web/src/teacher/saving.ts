@@ -6,6 +6,7 @@ import type { QuizResponse } from "../shared/proto/protocol";
 import { createQuiz, readQuiz, saveQuiz } from "./api";
 import type { Draft } from "./draft";
 import { sameContent, toDocument, toDraft } from "./draft";
+import { dropQuiz, holdQuiz } from "./holding";
 import { href } from "./route";
 import { isStatus } from "./session";
 
@@ -61,6 +62,8 @@ export function useSaving(loaded: Base, draft: Draft, onTheirs: (draft: Draft) =
 
   const stored = (sent: Draft, answer: QuizResponse) => {
     setBase({ id: answer.id, version: answer.version, draft: sent });
+    dropQuiz(answer.id);
+    void holdQuiz(answer.id, answer.updated_ms);
     // A new quiz has an address from now on; the view stays, with everything typed meanwhile.
     history.replaceState(null, "", href({ view: "quiz", id: answer.id }));
   };

@@ -10,7 +10,7 @@ use super::*;
 use crate::store::contract;
 use crate::store::{
     Account, AccountStore as _, DAY_MS, GameStore as _, Inserted, QuizStore as _, ResultSaved,
-    UsageStore as _,
+    TimelineStore as _, TimelinesOf, UsageStore as _,
 };
 
 mod plans;

@@ -451,6 +451,11 @@ impl Writer {
         }
     }
 
+    /// Whether the log is there when this process has ended.
+    pub(super) fn outlives_server(&self) -> bool {
+        self.at.log.outlives_server()
+    }
+
     /// Gives the game back.
     pub(super) fn release(&self) -> LogFuture<Written> {
         self.at.log.release(self.at.code, self.at.owner.claim)

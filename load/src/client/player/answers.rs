@@ -1,13 +1,16 @@
 //! Answering, and what becomes of answers: acks, refusals, outcomes. Until an answer is saved or refused in words, it is
 //! kept and sent again after coming back, as the protocol asks.
 
-use super::Player;
+use super::{News, Player};
 use crate::client::pacer::Task;
 use crate::client::world::{Effects, NEVER_DONE_US, World};
 use crate::measure::{Fate, FaultKind, Sent};
 use crate::plan::{self, Mishap};
 use crate::sys::clock::Stamp;
 use crate::wire::{Frame, ToServer};
+
+/// A question may end by so much before its deadline as this phone counts it, in microseconds: it was opened before it arrived.
+const EARLY_US_MAX: u64 = 2_000_000;
 
 impl Player {
     /// Answers `q`, `late_us` after that was due.
@@ -147,17 +150,28 @@ impl Player {
         }
     }
 
-    pub(super) fn on_result(&mut self, frame: &Frame<'_>, world: &mut World) {
-        if !self.advance(frame, world) {
+    pub(super) fn on_result(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World) {
+        let news = self.advance(frame, world);
+        if news == News::None {
             return;
         }
-        self.open_q = 0;
-        self.disturbed = false;
+        let open_q = self.open_q;
+        if frame.q.is_none_or(|q| q >= open_q) {
+            self.judge_end(now, world);
+            self.open_q = 0;
+            self.disturbed = false;
+        }
         let (Some(q), Some(points), Some(total)) = (frame.q, frame.points, frame.total) else {
             return self.fault(world, FaultKind::Malformed, || {
                 "result without q, points or total".to_owned()
             });
         };
+        self.last_q = self.last_q.max(q);
+        if news == News::Next && q != open_q {
+            self.fault(world, FaultKind::WrongOutcome, || {
+                format!("of question {q} when question {open_q} was open")
+            });
+        }
         let expected_total = self.total.saturating_add(points);
         let correct = plan::reference_correct(q);
         let told = self.expected_ok(q, points, world);
@@ -169,6 +183,21 @@ impl Player {
         }
         self.total = total;
         self.close_row(world);
+    }
+
+    /// The open question ended at `now`. It ends at its deadline, by the host, or when everybody has answered; a server that ends
+    /// it before would be fast by leaving out the work.
+    fn judge_end(&mut self, now: Stamp, world: &mut World) {
+        let q = self.open_q;
+        let is_asked = q != 0 && self.answered_q < q && !self.disturbed;
+        let is_closed = world.class(self.class).is_none_or(|class| class.closed_q >= q);
+        let is_early = now.since(self.seen_at) + EARLY_US_MAX < u64::from(plan::TIME_MS) * 1_000;
+        if is_asked && !is_closed && is_early {
+            let open_ms = now.since(self.seen_at) / 1_000;
+            self.fault(world, FaultKind::WrongOutcome, || {
+                format!("question {q} ended after {open_ms} ms, before this phone had answered and unasked")
+            });
+        }
     }
 
     /// Notes the points told for `q`, and says what `ok` must have been; none when that cannot be known yet.
@@ -210,6 +239,9 @@ impl Player {
             return self.fault(world, FaultKind::Refused, || code.to_owned());
         };
         sent.refusals = sent.refusals.saturating_add(1);
+        // The question's end stands before it on the socket, when that is why.
+        let unasked = sent.fate == Fate::Open && !sent.disturbed && sent.q == self.open_q;
+        let q = sent.q;
         match sent.fate {
             Fate::Open | Fate::Acked { saved: false, .. } => {
                 sent.fate = Fate::Refused { code: code.into() };
@@ -221,6 +253,11 @@ impl Player {
             Fate::Acked { saved: true, .. } | Fate::Refused { .. } => {
                 self.fault(world, FaultKind::Refused, || code.to_owned());
             }
+        }
+        if unasked {
+            self.fault(world, FaultKind::AnswerRefused, || {
+                format!("question {q}, which is open: {code}")
+            });
         }
     }
 

@@ -62,6 +62,7 @@ impl Player {
                 self.leave(now, world);
             } else {
                 self.attempt = self.attempt.saturating_add(1);
+                world.tally.failed_attempts += 1;
             }
             let (turn, attempt) = (u32::from(self.turn), u32::from(self.attempt));
             let wait_ms = world.plan.backoff_ms(self.class, self.student, turn, attempt);
@@ -170,7 +171,7 @@ impl Player {
             }
         }
         let name = state.name.as_ref().map_or("", |n| n.as_str());
-        if !name.starts_with(&self.name()) {
+        if !self.is_called(name) {
             self.fault(world, FaultKind::WrongName, || {
                 format!("{name}, not {}", self.name())
             });
@@ -195,7 +196,7 @@ impl Player {
             class.joined -= 1;
         }
         (self.id, self.token, self.row, self.unsaved) = (0, None, None, false);
-        (self.sequence, self.total, self.open_q) = (Sequence::default(), 0, 0);
+        (self.sequence, self.total, self.open_q, self.last_q) = (Sequence::default(), 0, 0, 0);
         effects.hang_up();
     }
 
@@ -218,12 +219,21 @@ impl Player {
         let Some(seq) = state.seq else {
             return self.fault(world, FaultKind::Malformed, || "state without seq".to_owned());
         };
+        world.tally.new_epochs += u64::from(self.sequence.is_of_another(state.epoch));
+        let missed_nothing = self.sequence.is_at(state.epoch, seq);
         if let Err(fault) = self.sequence.cover(state.epoch, seq) {
             self.fault(world, FaultKind::from(fault), || {
                 format!("a state with seq {seq}")
             });
         }
-        self.total = state.total.unwrap_or(self.total);
+        let total = state.total.unwrap_or(self.total);
+        if missed_nothing && total != self.total {
+            let known = self.total;
+            self.fault(world, FaultKind::WrongOutcome, || {
+                format!("a state with total {total} for {known}")
+            });
+        }
+        self.total = total;
         let open = state
             .phase
             .as_ref()
@@ -238,6 +248,7 @@ impl Player {
         {
             self.fault(world, FaultKind::WrongQuestion, || stem.as_str().to_owned());
         }
+        self.last_q = question.unwrap_or(0);
         match question.filter(|_| open) {
             Some(q) => self.take_up(now, q, state.answered.is_some(), world, effects),
             None => (self.open_q, self.disturbed) = (0, false),

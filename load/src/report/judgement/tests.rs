@@ -70,7 +70,7 @@ fn other_files_are_refused_with_their_reason() {
         ReadError::Schema { found: 1, .. }
     ));
     assert!(matches!(
-        read(r#"{"schema_version": 2}"#),
+        read(&format!(r#"{{"schema_version": {SCHEMA_VERSION}}}"#)),
         ReadError::Shape { .. }
     ));
     assert!(matches!(read("no JSON"), ReadError::Shape { .. }));
@@ -78,4 +78,48 @@ fn other_files_are_refused_with_their_reason() {
         Record::read(&dir.path().join("gone")),
         Err(ReadError::File { .. })
     ));
+}
+
+#[test]
+fn a_record_that_was_changed_by_hand_is_refused() {
+    let dir = tempfile::tempdir().expect("directory");
+    let mut record = samples::record(1, 1);
+    record.measured.zero("lost", 3);
+    record
+        .measured
+        .times("join", "hold", &samples::times(&[5, 70_000]));
+    record.measured.peak("memory", 0.1 + 0.2);
+    let path = record.write(dir.path()).expect("written");
+    assert_eq!(Record::read(&path).expect("as it was written"), record);
+    let text = fs::read_to_string(&path).expect("text");
+    let changes: [(&str, &str); 3] = [
+        (r#""lost": 3"#, r#""lost": 0"#),
+        (r#""segments_of": 1"#, r#""segments_of": 0"#),
+        (r#""limit": 0.0"#, r#""limit": 9.0"#),
+    ];
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from} in {text}");
+        fs::write(&path, text.replace(from, to)).expect("changed");
+        let refused = Record::read(&path).expect_err("refused");
+        assert!(matches!(refused, ReadError::Changed { .. }), "{from}: {refused}");
+    }
+}
+
+#[test]
+fn what_an_earlier_run_left_is_put_away_and_half_a_record_is_none() {
+    let dir = tempfile::tempdir().expect("directory");
+    Record::make_way(&dir.path().join("new")).expect("a directory that is not there is made");
+    let record = samples::record(1, 1);
+    let path = record.write(dir.path()).expect("written");
+    Record::make_way(dir.path()).expect("made way");
+    assert!(!path.exists() && dir.path().join("results.previous.json").exists());
+    Record::make_way(dir.path()).expect("nothing to put away");
+    fs::create_dir(dir.path().join("results.json")).expect("in the way");
+    assert!(record.write(dir.path()).is_err());
+    let left = fs::read_dir(dir.path()).expect("directory").flatten();
+    assert!(
+        !left
+            .into_iter()
+            .any(|entry| entry.file_name().to_string_lossy().contains("part"))
+    );
 }

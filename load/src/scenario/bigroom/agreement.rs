@@ -1,6 +1,6 @@
 //! Whether phones, podium and report tell the same truth, and whether it is the one that the rules give.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -15,8 +15,11 @@ use crate::wire::{AnswerRow, PlayerRow};
 pub struct Agreement {
     /// Phones that never saw the final places.
     pub phones_without_end: u64,
-    /// Phones missing from the report or the podium, or the other way round.
+    /// Phones missing from the report or the podium, or the other way round, or there under another name; players that the
+    /// host was not told of.
     pub missing: u64,
+    /// Players in the report that no phone is. Who was cut off while it joined may have joined twice.
+    pub strangers: u64,
     /// Totals at a phone, on the podium or in the report that differ from the points recomputed from the raw answers.
     pub wrong_totals: u64,
     /// Places that differ from the rule that equal points share one.
@@ -27,60 +30,97 @@ pub struct Agreement {
     pub missed_questions: u64,
 }
 
+/// What the members of a class were told.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    /// The students.
+    pub phones: &'a [&'a Player],
+    /// The final places, as the host has them.
+    pub podium: &'a [HostPlace],
+    /// Players that the host was told of.
+    pub roster: u32,
+    /// The questions' outcomes, as the host has them.
+    pub reveals: &'a [Reveal],
+}
+
 impl Agreement {
-    /// Compares what everybody was told with the saved answers.
-    pub(super) fn of(
-        phones: &[&Player],
-        podium: &[HostPlace],
-        reveals: &[Reveal],
+    /// Compares what everybody was told with the saved answers. `is_skipped` knows the questions that count for nobody. Who came
+    /// when the podium stood is in neither list, and whether everybody joined and saw the podium is not judged here.
+    pub(in crate::scenario) fn of(
+        told: &Told<'_>,
         saved: &[PlayerRow],
-        clicks: &[Click],
+        is_skipped: impl Fn(u16) -> bool,
     ) -> Self {
-        let totals: BTreeMap<u32, u32> = saved.iter().map(|row| (row.id, recomputed_total(row))).collect();
-        let all: Vec<u32> = totals.values().copied().collect();
-        let on_podium: BTreeMap<&str, &HostPlace> = podium.iter().map(|p| (p.name.as_str(), p)).collect();
-        let mut found = Self {
-            missing: count(saved.len().abs_diff(phones.len()) + podium.len().abs_diff(phones.len())),
-            missed_questions: count(clicks.iter().filter(|c| c.phones != small(phones.len())).count()),
-            ..Self::default()
-        };
+        let rows: BTreeMap<u32, (&str, u32)> = saved
+            .iter()
+            .map(|row| (row.id, (row.name.as_str(), recomputed_total(row, &is_skipped))))
+            .collect();
+        let all: Vec<u32> = rows.values().map(|&(_, total)| total).collect();
+        let totals: BTreeMap<&str, u32> = rows.values().copied().collect();
+        let on_podium: BTreeMap<&str, &HostPlace> =
+            told.podium.iter().map(|p| (p.name.as_str(), p)).collect();
+        let mut found = Self::default();
         for row in saved {
-            found.compare(row.total, row.rank, totals.get(&row.id).copied(), &all);
+            let total = rows.get(&row.id).map_or(0, |&(_, total)| total);
+            found.compare(row.total, row.rank, total, &all);
         }
-        for phone in phones {
-            let total = phone.id().and_then(|id| totals.get(&id).copied());
-            match phone.final_places() {
-                Some(end) => {
-                    found.compare(end.total, end.rank, total, &all);
-                    found.wrong_places += u64::from(end.of != small(all.len()));
-                }
-                None => found.phones_without_end += 1,
-            }
-            match on_podium.get(phone.name().as_str()) {
-                Some(place) => found.compare(place.total, place.rank, total, &all),
+        for place in told.podium {
+            match totals.get(place.name.as_str()) {
+                Some(&total) => found.compare(place.total, place.rank, total, &all),
                 None => found.missing += 1,
             }
         }
-        found.wrong_reveals = count(reveals.iter().filter(|r| !is_right(r, saved)).count());
+        found.missing += count(saved.len() - rows.len() + told.podium.len() - on_podium.len());
+        found.missing += count(
+            totals
+                .keys()
+                .filter(|name| !on_podium.contains_key(*name))
+                .count(),
+        );
+        let joined = || told.phones.iter().filter(|phone| phone.id().is_some());
+        let mut ids = BTreeSet::new();
+        for phone in joined().filter(|phone| !phone.came_at_the_end()) {
+            ids.extend(phone.id());
+            let row = phone.id().and_then(|id| rows.get(&id));
+            let Some(&(_, total)) = row.filter(|(name, _)| phone.is_called(name)) else {
+                found.missing += 1;
+                continue;
+            };
+            if let Some(end) = phone.final_places() {
+                found.compare(end.total, end.rank, total, &all);
+                found.wrong_places += u64::from(end.of != small(all.len()));
+            }
+        }
+        found.strangers = count(rows.keys().filter(|id| !ids.contains(*id)).count());
+        // Who came at the end may be on the roster, and need not be; so is who joined again under another name.
+        let (least, most) = (ids.len(), joined().count().max(rows.len()));
+        let roster = crate::sys::index(told.roster);
+        found.missing += count(least.saturating_sub(roster) + roster.saturating_sub(most));
+        let judged = told.reveals.iter().filter(|reveal| !is_skipped(reveal.q));
+        found.wrong_reveals = count(judged.filter(|r| !is_right(r, saved)).count());
         found
     }
 
-    fn compare(&mut self, total: u32, place: u32, expected: Option<u32>, all: &[u32]) {
-        match expected {
-            Some(expected) => {
-                self.wrong_totals += u64::from(total != expected);
-                self.wrong_places += u64::from(place != rank(expected, all));
-            }
-            None => self.missing += 1,
-        }
+    /// What must be so where nobody comes late and nobody is ever cut off.
+    pub(super) fn judge_room(&mut self, told: &Told<'_>, clicks: &[Click]) {
+        let phones = told.phones.iter();
+        self.phones_without_end = count(phones.filter(|phone| phone.final_places().is_none()).count());
+        let everybody = small(told.phones.len());
+        self.missed_questions = count(clicks.iter().filter(|click| click.phones != everybody).count());
+    }
+
+    fn compare(&mut self, total: u32, place: u32, expected: u32, all: &[u32]) {
+        self.wrong_totals += u64::from(total != expected);
+        self.wrong_places += u64::from(place != rank(expected, all));
     }
 
     /// The figures with their names.
     #[must_use]
-    pub const fn faults(&self) -> [(&'static str, u64); 6] {
+    pub const fn faults(&self) -> [(&'static str, u64); 7] {
         [
             ("phones without the end", self.phones_without_end),
             ("missing players", self.missing),
+            ("players that nobody is", self.strangers),
             ("wrong totals", self.wrong_totals),
             ("wrong places", self.wrong_places),
             ("wrong reveals", self.wrong_reveals),
@@ -104,8 +144,9 @@ fn counting(row: &PlayerRow) -> impl Iterator<Item = &AnswerRow> {
         .map(|(_, a)| a)
 }
 
-fn recomputed_total(row: &PlayerRow) -> u32 {
+fn recomputed_total(row: &PlayerRow, is_skipped: impl Fn(u16) -> bool) -> u32 {
     counting(row)
+        .filter(|a| !is_skipped(a.q))
         .map(|a| points(is_correct(a), a.elapsed_ms, plan::TIME_MS))
         .sum()
 }
@@ -146,6 +187,16 @@ mod tests {
         }
     }
 
+    /// A class of which nothing was heard.
+    fn nobody() -> Told<'static> {
+        Told {
+            phones: &[],
+            podium: &[],
+            roster: 0,
+            reveals: &[],
+        }
+    }
+
     fn saved() -> Vec<PlayerRow> {
         let right = plan::reference_correct(1);
         vec![
@@ -157,14 +208,15 @@ mod tests {
 
     #[test]
     fn a_report_that_follows_the_rules_has_no_fault() {
-        let found = Agreement::of(&[], &[], &[], &saved(), &[]);
+        let found = Agreement::of(&nobody(), &saved(), |_| false);
         assert_eq!(
             found,
             Agreement {
                 missing: 3,
+                strangers: 3,
                 ..Agreement::default()
             },
-            "only the phones are missing"
+            "nobody is on the podium, and nobody is a phone"
         );
     }
 
@@ -173,7 +225,7 @@ mod tests {
         let mut rows = saved();
         rows[0].total += 1;
         rows[2].rank = 3;
-        let found = Agreement::of(&[], &[], &[], &rows, &[]);
+        let found = Agreement::of(&nobody(), &rows, |_| false);
         assert_eq!((found.wrong_totals, found.wrong_places), (1, 1));
     }
 
@@ -182,7 +234,7 @@ mod tests {
         let mut rows = saved();
         let again = rows[0].answers[0].clone();
         rows[0].answers.push(again);
-        let found = Agreement::of(&[], &[], &[], &rows, &[]);
+        let found = Agreement::of(&nobody(), &rows, |_| false);
         assert_eq!((found.wrong_totals, found.wrong_places), (0, 0));
     }
 

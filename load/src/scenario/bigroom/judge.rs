@@ -76,6 +76,11 @@ fn correctness(measured: &mut Measured, room: &RoomFigures) {
     measured.zero(&name("not joined"), u64::from(not_joined));
     let not_told = room.joined.saturating_sub(room.told_of_end);
     measured.zero(&name("not told of the end"), u64::from(not_told));
+    measured.zero(
+        &name("phones whose head of the sequence is unverified"),
+        room.unverified,
+    );
+    measured.zero(&name("games taken over"), room.new_epochs);
     measured.zero(&name("faults seen by clients"), room.faults.values().sum());
     for (what, n) in room.agreement.faults().into_iter().chain(room.ledger.faults()) {
         measured.zero(&name(what), n);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::agreement::Agreement;
+use super::agreement::{Agreement, Told};
 use super::{Room, RoomFigures};
 use crate::client::{Class, Due, Engine, EngineError, Host, Targets, Task};
 use crate::measure::{Micros, Reckoning, Rule, Tally};
@@ -44,7 +44,7 @@ pub(super) fn play(
     let joined = Spent::so_far(engine);
     play_questions(engine, class, host, size, console)?;
     let playing = Spent::so_far(engine).since(&joined);
-    ask_every_head(engine, class)?;
+    let unverified = ask_every_head(engine, class)?;
 
     teacher.sign_in_again(targets)?;
     let reached_podium = engine.host(host).is_some_and(|h| h.is_over() && !h.is_done());
@@ -70,7 +70,10 @@ pub(super) fn play(
     let ledger = engine.world.tally.ledger.reckon(class, saved, rule);
     let (figures, last_phone) = figures(engine, class, host, (saved, ledger), &playing);
     Ok(Room {
-        figures,
+        figures: RoomFigures {
+            unverified,
+            ..figures
+        },
         tally: std::mem::take(&mut engine.world.tally),
         last_phone,
         joining: joined.since(&before),
@@ -134,8 +137,9 @@ fn play_questions(
     Ok(())
 }
 
-/// The last frame of a game has no successor that would show it missing, so every phone asks for the head.
-fn ask_every_head(engine: &mut Engine, class: u32) -> Result<(), EngineError> {
+/// The last frame of a game has no successor that would show it missing, so every phone asks for the head; how many were not
+/// answered.
+fn ask_every_head(engine: &mut Engine, class: u32) -> Result<u64, EngineError> {
     let now = clock::now();
     let phones: Vec<u32> = (0..)
         .zip(engine.conns())
@@ -151,7 +155,7 @@ fn ask_every_head(engine: &mut Engine, class: u32) -> Result<(), EngineError> {
         });
     }
     step(engine, |e| e.world.tally.pongs >= asked)?;
-    Ok(())
+    Ok(asked.saturating_sub(engine.world.tally.pongs))
 }
 
 /// Asks until the result is saved, serving the sockets in between; none when it never is.
@@ -193,11 +197,20 @@ fn figures(
         .host(host)
         .map_or((&[][..], &[][..]), |h| (h.places(), h.reveals()));
     let phones: Vec<_> = engine.players().filter(|p| p.class() == class).collect();
-    let agreement = Agreement::of(&phones, places, reveals, saved, clicks);
+    let told = Told {
+        phones: &phones,
+        podium: places,
+        roster: engine.host(host).map_or(0, Host::roster),
+        reveals,
+    };
+    let mut agreement = Agreement::of(&told, saved, |_| false);
+    agreement.judge_room(&told, clicks);
     let figures = RoomFigures {
         players: world.plan.size(class),
         joined: played.joined,
         told_of_end: played.ended,
+        unverified: 0,
+        new_epochs: tally.new_epochs,
         traffic: played.traffic,
         join: tally.join.quantiles(),
         fan_out: tally.fan_out.quantiles(),

@@ -35,6 +35,7 @@ pub(super) fn measured(figures: &Figures, asked: u32, tally: &Tally, down: &Micr
     measured.count("games", figures.games);
     measured.count("sockets lost", figures.cut_off);
     measured.count("answers sent again", figures.sent_again);
+    measured.count("attempts to connect that failed", tally.failed_attempts);
     measured.count("joinings taken back", figures.joins_taken_back);
     for (phase, &kills) in &figures.kills_by_phase {
         measured.count(&format!("kills in phase {phase}"), kills);

@@ -45,6 +45,8 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
     measured.zero("players not told of the end", figures.not_told_of_end);
     measured.zero("members away at the end", figures.away_at_end);
     measured.zero("sockets lost that nobody dropped", figures.cut_off);
+    measured.zero("attempts to connect that failed", figures.failed_attempts);
+    measured.zero("states of games taken over", figures.new_epochs);
     measured.count("sockets dropped as planned", figures.dropped);
     measured.count("answers sent again", figures.sent_again);
     measured.count("answers too late to send", figures.too_late_to_send);

@@ -46,6 +46,9 @@ pub(super) struct Game {
     over: bool,
     /// Whose answer the fault befalls.
     victim: Option<usize>,
+    /// What is kept back for player 2.
+    held: Option<Value>,
+    asked_again: bool,
 }
 
 impl Game {
@@ -65,6 +68,8 @@ impl Game {
             opened: Instant::now(),
             over: false,
             victim: None,
+            held: None,
+            asked_again: false,
         }
     }
 
@@ -84,7 +89,19 @@ impl Game {
             }
             "join" => self.join(stream, me, frame["name"].as_str().expect("name")),
             "resume" => self.resume(stream, me, frame),
-            "ping" => send(stream, &json!({"t": "pong", "seq": self.seq})),
+            "ping" => {
+                let times = match (self.fault, *me) {
+                    (Fault::WrongPongs, Some(2)) => 0,
+                    (Fault::WrongPongs, Some(3)) => 2,
+                    _ => 1,
+                };
+                (0..times).for_each(|_| send(stream, &json!({"t": "pong", "seq": self.seq})));
+            }
+            "next" if self.fault == Fault::IgnoresNext && q == 1 => {}
+            "next" if self.fault == Fault::AsksAgain && q == 1 && !self.asked_again => {
+                self.asked_again = true;
+                self.open(1);
+            }
             "start" if self.open_q + self.shown_q == 0 && !self.over => self.open(1),
             "answer" => self.answer(me.expect("joined"), frame),
             "close" if self.open_q == q => self.close(),
@@ -130,7 +147,9 @@ impl Game {
         let welcome =
             json!({"t": "welcome", "v": 1, "id": id, "token": format!("r{id}"), "state": self.state(id)});
         send(stream, &self.marked(id, welcome));
-        self.to_host(&json!({"t": "roster", "joined": [{"id": id, "name": name}]}));
+        if (self.fault, id) != (Fault::LostRoster, 2) {
+            self.to_host(&json!({"t": "roster", "joined": [{"id": id, "name": name}]}));
+        }
         if self.fault == Fault::CutInLobby && id == 3 {
             self.players[1]
                 .stream
@@ -181,10 +200,18 @@ impl Game {
         }
     }
 
+    fn roster(&self) -> Vec<Value> {
+        (1..)
+            .zip(&self.players)
+            .filter(|(_, p)| !p.gone)
+            .map(|(id, p)| json!({"id": id, "name": p.name}))
+            .collect()
+    }
+
     fn host_state(&self) -> Value {
-        let mut state = json!({"epoch": self.epoch, "seq": self.seq, "phase": self.phase(), "roster": [], "question": self.question(), "answered": 0});
+        let mut state = json!({"epoch": self.epoch, "seq": self.seq, "phase": self.phase(), "roster": self.roster(), "question": self.question(), "answered": 0});
         if self.over {
-            state["over"] = json!({"of": self.players.len(), "places": self.places()});
+            state["over"] = json!({"of": self.there(), "places": self.places()});
         } else if self.shown_q > 0 && self.open_q == 0 {
             state["reveal"] = self.reveal(self.shown_q);
         }
@@ -200,7 +227,8 @@ impl Game {
             state["answered"] = json!([answer.choice]);
         }
         if self.over {
-            state["over"] = json!({"rank": self.ranks()[id - 1], "of": self.players.len(), "total": player.total, "top": []});
+            state["over"] =
+                json!({"rank": self.ranks()[id - 1], "of": self.there(), "total": player.total, "top": []});
         } else if q > 0 && self.open_q == 0 {
             state["outcome"] =
                 json!({"q": q, "points": answer.map_or(0, |a| a.points), "total": player.total});
@@ -280,6 +308,9 @@ impl Game {
             if player.joined {
                 send(&player.stream, &self.marked(id, frame));
             }
+            if let Some(late) = self.held.take_if(|_| (id, q) == (2, 2)) {
+                send(&player.stream, &late);
+            }
         }
     }
 
@@ -321,6 +352,9 @@ impl Game {
         if here && self.fault == Fault::SwallowedAnswer {
             return;
         }
+        if here && self.fault == Fault::RefusedAnswer {
+            return send(&stream, &json!({"t": "error", "code": "busy", "q": q}));
+        }
         let elapsed_ms = u64::try_from(self.opened.elapsed().as_millis()).expect("short");
         let mut points = if choice == self.correct(q) {
             1_000 - u32::try_from(elapsed_ms * 500 / 20_000).expect("small")
@@ -347,6 +381,9 @@ impl Game {
                 &self.marked(id, json!({"t": "ack", "q": q, "saved": true})),
             );
         }
+        if self.fault == Fault::EndedEarly && q == 2 {
+            self.close();
+        }
     }
 
     fn close(&mut self) {
@@ -358,15 +395,23 @@ impl Game {
             self.players[answer.player - 1].total += answer.points;
         }
         let ranks = self.ranks();
-        let (correct, of, seq) = (self.correct(q), self.players.len(), self.seq);
-        self.to_players(|id| {
+        let (correct, of, seq) = (self.correct(q), self.there(), self.seq);
+        let holds = self.fault == Fault::Reordered && q == 1;
+        let outcome = |id: usize| {
             let mut frame = json!({"t": "result", "seq": seq, "q": q, "points": 0, "total": self.players[id - 1].total, "rank": ranks[id - 1], "of": of, "correct": [correct]});
             if let Some(answer) = answers.iter().find(|a| a.player == id) {
                 frame["ok"] = json!(answer.choice == correct);
                 frame["points"] = json!(answer.points);
             }
             frame
-        });
+        };
+        let player_2 = holds.then(|| outcome(2));
+        for (id, player) in (1..).zip(&self.players) {
+            if player.joined && !(holds && id == 2) {
+                send(&player.stream, &self.marked(id, outcome(id)));
+            }
+        }
+        self.held = player_2;
         let mut reveal = self.reveal(q);
         reveal["t"] = json!("reveal");
         reveal["seq"] = json!(seq);
@@ -384,16 +429,22 @@ impl Game {
     }
 
     fn ranks(&self) -> Vec<usize> {
+        let there = || self.players.iter().filter(|p| !p.gone);
         self.players
             .iter()
-            .map(|p| 1 + self.players.iter().filter(|o| o.total > p.total).count())
+            .map(|p| 1 + there().filter(|o| o.total > p.total).count())
             .collect()
+    }
+
+    /// Players who were not forgotten.
+    fn there(&self) -> usize {
+        self.players.iter().filter(|p| !p.gone).count()
     }
 
     fn podium(&mut self) {
         self.seq += 1;
         self.over = true;
-        let (ranks, of, seq) = (self.ranks(), self.players.len(), self.seq);
+        let (ranks, of, seq) = (self.ranks(), self.there(), self.seq);
         for (id, player) in (1..).zip(&self.players) {
             if player.joined && (id, self.fault) != (2, Fault::LostEnd) {
                 let frame = json!({"t": "over", "seq": seq, "rank": ranks[id - 1], "of": of, "total": player.total, "top": []});
@@ -411,6 +462,7 @@ impl Game {
         let ranks = self.ranks();
         (1..)
             .zip(&self.players)
+            .filter(|(_, p)| !p.gone)
             .map(|(id, p)| json!({"rank": ranks[id - 1], "name": p.name, "total": p.total + off(id)}))
             .collect()
     }
@@ -448,7 +500,7 @@ impl Game {
                 points: 0,
             });
         }
-        let players: Vec<_> = (1..)
+        let mut players: Vec<_> = (1..)
             .zip(&self.players)
             .filter(|(_, p)| !p.gone)
             .map(|(id, p)| {
@@ -457,9 +509,21 @@ impl Game {
                     .filter(|a| a.player == id)
                     .map(|a| json!({"q": a.q, "choices": [a.choice], "elapsed_ms": a.elapsed_ms, "correct": a.choice == self.correct(a.q), "points": a.points}))
                     .collect();
-                json!({"id": id, "name": p.name, "rank": ranks[id - 1], "total": p.total, "answers": answers})
+                let total = p.total + u32::from((self.fault, id) == (Fault::WrongReport, 2));
+                let named = match (self.fault, id) {
+                    (Fault::SwappedNames, 1) => 2,
+                    (Fault::SwappedNames, 2) => 1,
+                    _ => id,
+                };
+                json!({"id": id, "name": self.players[named - 1].name, "rank": ranks[id - 1], "total": total, "answers": answers})
             })
             .collect();
+        if self.fault == Fault::Stranger {
+            let last = self.ranks().into_iter().max().unwrap_or(0);
+            let least = self.players.iter().map(|p| p.total).min().unwrap_or(0);
+            let rank = if least > 0 { self.players.len() + 1 } else { last };
+            players.push(json!({"id": 999, "name": "Nobody", "rank": rank, "total": 0, "answers": []}));
+        }
         json!({"result": {"players": players}, "questions": []})
     }
 

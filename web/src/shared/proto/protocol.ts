@@ -907,6 +907,87 @@ correct: boolean,
 points: number, };
 
 /**
+ * The history of a game, oldest first.
+ */
+export type GameTimeline = {
+/**
+ * The game.
+ */
+game: GameId,
+/**
+ * The code it was played under.
+ */
+code: GameCode,
+/**
+ * What happened.
+ */
+events: Array<TimelineEvent>,
+/**
+ * Events beyond the bound that are not among them.
+ */
+left_out?: number, };
+
+/**
+ * One event.
+ */
+export type TimelineEvent = {
+/**
+ * When, Unix milliseconds by the clock of the server that had the game.
+ */
+at_ms: number,
+/**
+ * What.
+ */
+what: Happened, };
+
+/**
+ * What can happen to a game.
+ */
+export type Happened = { "t": "created" } | { "t": "owner",
+/**
+ * The server's name.
+ */
+server: string,
+/**
+ * Its number among the owners; the same server after a restart is another one.
+ */
+epoch: number, } | { "t": "opened",
+/**
+ * Number, from 1.
+ */
+q: number, } | { "t": "closed",
+/**
+ * Number, from 1.
+ */
+q: number, } | { "t": "drops" } & Drops | { "t": "behind" } | { "t": "caught_up",
+/**
+ * How long that took.
+ */
+after_ms: number, } | { "t": "over" } | { "t": "result_saved" } | { "t": "ended" };
+
+/**
+ * Connections that were lost without a goodbye, and those that came back. Those of a server that died are lost uncounted: its
+ * successor sees them come back.
+ */
+export type Drops = {
+/**
+ * Players' connections lost.
+ */
+players_lost: number,
+/**
+ * Players who came back.
+ */
+players_back: number,
+/**
+ * Hosts' connections lost.
+ */
+hosts_lost: number,
+/**
+ * Hosts' connections after the first one.
+ */
+hosts_back: number, };
+
+/**
  * `application/problem+json` (RFC 9457): the body of every refused HTTP call.
  */
 export type Problem = {
@@ -1047,13 +1128,17 @@ updated_ms: number,
 quiz: QuizDocument, };
 
 /**
- * `GET /quizzes/{id}/signed`: the document for a game's start.
+ * `GET /quizzes/{id}/signed`: the document that a page holds, so that a game can start while the API is away.
  */
 export type SignedQuizResponse = {
 /**
  * The signed document.
  */
-signed: string, };
+signed: string,
+/**
+ * Its life in seconds.
+ */
+expires_in_s: number, };
 
 /**
  * Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).

@@ -82,6 +82,13 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     let result = contract::game(new, teacher, 90_000, 3, 2);
     assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
     store.game(teacher, result.game).await.unwrap().unwrap();
+    let timeline = contract::timeline(&result, 3);
+    assert!(store.save_timeline(&timeline).await.unwrap());
+    for of in [TimelinesOf::Game(result.game), TimelinesOf::Code(result.code)] {
+        for teacher in [Some(teacher), None] {
+            assert_eq!(store.timelines(teacher, of).await.unwrap().len(), 1);
+        }
+    }
     assert!(store.delete_game(teacher, GameId(result.game.0)).await.unwrap());
 }
 

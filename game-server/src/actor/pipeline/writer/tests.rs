@@ -6,6 +6,7 @@ use super::*;
 use crate::convert;
 use crate::journal::{ClaimId, MemoryLog, ServerId, Stored, Trouble};
 use crate::testing;
+use crate::timeline::Timeline;
 
 struct Desk {
     log: MemoryLog,
@@ -27,6 +28,7 @@ fn state() -> Snapshot {
         state: game.export(),
         over_ms: None,
         result_settled: false,
+        timeline: Timeline::default(),
     }
 }
 

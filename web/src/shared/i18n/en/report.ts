@@ -5,6 +5,7 @@ import { plurals } from "../plural";
 const plural = plurals("en");
 const number = new Intl.NumberFormat("en");
 const seconds = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const clock = new Intl.DateTimeFormat("en", { timeStyle: "medium" });
 const moments = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
 
 export const report = {
@@ -59,6 +60,23 @@ export const report = {
   nobodyPlayed: "No students took part in this game.",
   nothingPlayed: "No question was played.",
   points: (n: number) => number.format(n),
+  history: {
+    title: "What happened to this game",
+    none: "Nothing was kept about this game.",
+    clock: (ms: number) => clock.format(ms),
+    leftOut: (n: number) => `${number.format(n)} more events are not shown.`,
+    created: "Created",
+    owner: (server: string) => `Played on ${server}`,
+    nextOwner: (server: string, epoch: number) => `Went on at ${server} (server ${epoch} of this game)`,
+    opened: (n: number) => `Question ${n} opened`,
+    closed: (n: number) => `Question ${n} closed`,
+    drops: (lost: number, back: number) => `Connections lost: ${number.format(lost)}, back: ${number.format(back)}`,
+    behind: "Saving fell behind",
+    caughtUp: (ms: number) => `Everything saved again, after ${seconds.format(ms / 1000)} s`,
+    over: "Final places",
+    resultSaved: "Report saved",
+    ended: "Closed",
+  },
 };
 
 export type Report = typeof report;
