@@ -31,7 +31,7 @@ pub enum Mutation {
     NoClaimId,
     /// Servers say of every game that they do not have it, so that the owner's answer stops nobody's claim.
     ClaimWhileOwnerAnswers,
-    /// Who takes a game up goes on from what it read before its claim.
+    /// Who takes a game up goes on from what it read before its claim, when it first saw who owned it.
     LoadBeforeClaim,
     /// The store adds what a server that lost the game still sends, under new numbers.
     FencedRecordsMerged,

@@ -95,10 +95,10 @@ impl Ask {
         }
     }
 
-    /// The claim that it is made under, if it writes a living game.
-    pub(crate) fn claim(&self) -> Option<ClaimId> {
+    /// The game that it writes and the claim that it is made under, if it writes a living game.
+    pub(crate) fn claim(&self) -> Option<(GameCode, ClaimId)> {
         match self {
-            Self::Append(_, claim, _) | Self::Snapshot(_, claim, ..) => Some(*claim),
+            Self::Append(code, claim, _) | Self::Snapshot(code, claim, ..) => Some((*code, *claim)),
             Self::Create(..)
             | Self::Claim(..)
             | Self::Tail(_)

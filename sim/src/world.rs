@@ -51,7 +51,7 @@ const END_MS: Millis = 30 * 60 * 1_000;
 /// The same among several servers, which show an ended game for 20 s.
 const CLUSTER_END_MS: Millis = 10 * 60 * 1_000;
 /// Longest turn of a process among others: less than [`peers::WAY_MS`], so that nothing reaches a process in its past.
-const TURN_MS: Millis = 15;
+const TURN_MS: Millis = 25;
 
 /// Everything about one run.
 pub(crate) struct World {

@@ -178,6 +178,10 @@ async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &
                 Said::Nothing if member.is_leased => return delayed(),
                 said @ (Said::HasNot | Said::Gone | Said::Nothing) => said,
             },
+            // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask.
+            None if server.name != cluster.me().name && cluster.standing().is_new(Instant::now()) => {
+                return delayed();
+            }
             None => Said::Gone,
         };
         if said == Said::Gone {

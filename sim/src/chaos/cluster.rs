@@ -40,7 +40,7 @@ fn target(dice: &mut Dice, servers: usize) -> Target {
 fn fault(dice: &mut Dice, clients: usize, servers: usize) -> Fault {
     let client = ClientId(dice.below(clients));
     let target = target(dice, servers);
-    match dice.weighted(&[26, 9, 14, 22, 12, 4, 1, 3, 4, 3, 3, 3, 5]) {
+    match dice.weighted(&[26, 9, 14, 22, 12, 8, 2, 3, 4, 3, 3, 3, 5]) {
         0 => Fault::Kill {
             target,
             when: cluster_moment(dice),

@@ -44,7 +44,16 @@ macro_rules! said {
 /// A game as it was once.
 pub(super) type Cached = Arc<Mutex<Option<Stored>>>;
 
-/// The game as it was when the owner record was read, before anybody was asked, under the owner of now.
+/// Keeps the game, unless it was kept under this owner before.
+fn preload(cached: &Cached, stored: Option<&Stored>) {
+    let mut cached = cached.lock().unwrap_or_else(PoisonError::into_inner);
+    let claim = |stored: &Stored| stored.owner.claim;
+    if cached.as_ref().map(claim) != stored.map(claim) {
+        *cached = stored.cloned();
+    }
+}
+
+/// The game as it was when its last owner was first seen, under the owner of now.
 fn as_of_before(cached: &Cached, stored: Stored) -> Stored {
     let before = cached.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match before {
@@ -61,7 +70,7 @@ pub(super) struct SimLog {
     pub(super) emissions: Emissions,
     pub(super) returns: watch::Receiver<u64>,
     pub(super) mutation: Option<Mutation>,
-    /// The game as it was when the process read its owner record last: for one mutation.
+    /// The game as it was when the process first saw its owner: for one mutation.
     pub(super) cached: Cached,
 }
 
@@ -117,10 +126,7 @@ impl GameLog for SimLog {
         let cached = Arc::clone(&self.cached);
         Box::pin(async move {
             let stored = stored.await?.map(|stored| *stored);
-            cached
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone_from(&stored);
+            preload(&cached, stored.as_ref());
             Ok(stored.map(|stored| Tail {
                 last: stored.last,
                 owner: stored.owner,

@@ -61,9 +61,12 @@ impl World {
                 }
             }
             Fault::EmptyAndKill { restart_ms } => {
+                // Whoever has the game, or another one.
+                let holder = self
+                    .holder()
+                    .filter(|_| self.is_alone() || self.fault_dice.chance(50));
                 if self.lose_data() {
-                    let server = self.holder().unwrap_or_default();
-                    self.kill(server, Some(restart_ms));
+                    self.kill(holder.unwrap_or_default(), Some(restart_ms));
                 }
             }
             Fault::CutOff { client } => self.cut_off(client),

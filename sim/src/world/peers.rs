@@ -15,8 +15,8 @@ use crate::mutation::Mutation;
 use crate::queue::Event;
 use crate::wire::{Inbox, Port, ServerEnd, Side, WireId};
 
-/// Time of one way between two servers: two data centres of a city. Not shorter than a turn.
-pub(super) const WAY_MS: (Millis, Millis) = (super::TURN_MS, 30);
+/// Time of one way between two servers: two data centres of a country. Not shorter than a turn.
+pub(super) const WAY_MS: (Millis, Millis) = (super::TURN_MS, 40);
 
 /// A connection between two servers.
 pub(super) struct Wire {

@@ -1,6 +1,6 @@
 //! Calls between processes and the store, as the weather and the paths have it.
 
-use game_server::{Batch, ClaimId, Claimed, LogError, Written};
+use game_server::{Batch, ClaimId, Claimed, LogError, Stored, Written};
 use protocol::ids::GameCode;
 
 use super::World;
@@ -158,40 +158,14 @@ impl World {
             return;
         };
         let (server, run, sent_at) = (flight.server, flight.run, flight.sent_at);
-        let is_late = flight.reply.is_none();
-        let is_answer_lost = flight.is_answer_lost;
-        let is_dead = !self.is_alive(server, run);
-        let before = self.store.kept(self.code);
-        let kept_by = kept_when(&ask);
-        if ask.is_write() {
-            let last = before.as_ref().map(|kept| kept.last);
-            match &ask {
-                Ask::Append(_, _, batch) if last.is_some_and(|last| batch.follows() < last) => {
-                    self.coverage.saw(Seen::RepeatedAppend);
-                }
-                Ask::Snapshot(_, _, through, _) if last.is_some_and(|last| *through < last) => {
-                    self.coverage.saw(Seen::StaleSnapshot);
-                }
-                Ask::Create(..)
-                | Ask::Claim(..)
-                | Ask::Append(..)
-                | Ask::Snapshot(..)
-                | Ask::Tail(_)
-                | Ask::Load(_)
-                | Ask::Release(..)
-                | Ask::Remove(..)
-                | Ask::Games
-                | Ask::Renew(_)
-                | Ask::Members
-                | Ask::Forget(_) => {}
-            }
-            if is_dead {
-                self.coverage.saw(Seen::WriteOfTheDead);
-            } else if is_late {
-                self.coverage.saw(Seen::LateWrite);
-            }
+        let (is_late, is_answer_lost) = (flight.reply.is_none(), flight.is_answer_lost);
+        let (is_write, text, kept_by) = (ask.is_write(), describe(&ask), kept_when(&ask));
+        let before = is_write.then(|| self.store.kept(self.code)).flatten();
+        if is_write {
+            let is_dead = !self.is_alive(server, run);
+            self.saw_write(&ask, before.as_ref(), is_dead, is_late);
         }
-        let (is_write, text, writes_under) = (ask.is_write(), describe(&ask), ask.claim());
+        let writes_under = ask.claim().filter(|(code, _)| *code == self.code);
         let untidy = (self.is_untidy && is_write).then(|| ask.clone());
         let said = self.store.perform(self.now, ask);
         if let (Some(ask), Some(Said::Written(Written::Saved))) = (untidy, &said) {
@@ -201,9 +175,9 @@ impl World {
             self.now,
             format_args!("store {} {text} -> {}", id.0, answer_text(said.as_ref())),
         );
-        if let (Some(claim), Some(Said::Written(Written::Saved))) = (writes_under, &said) {
-            let owner = before.as_ref().map(|kept| kept.owner.clone());
-            self.oracle.written_under(claim, owner.as_ref());
+        if let (Some((_, claim)), Some(Said::Written(Written::Saved))) = (writes_under, &said) {
+            let owner = before.as_ref().map(|kept| &kept.owner);
+            self.oracle.written_under(claim, owner);
         }
         if let Some(Said::Claimed(Claimed::Yes(_))) = &said {
             self.claimed(server, run, sent_at, before.as_ref());
@@ -211,27 +185,61 @@ impl World {
         if is_write {
             self.stored();
         }
-        if matches!(said, Some(Said::Written(Written::Fenced))) {
-            self.coverage.saw(Seen::WriteFenced);
-        }
         if is_answer_lost {
             self.coverage.saw(Seen::AnswerLost);
         } else if let Some(said) = said {
-            let way_ms = match self.weather {
-                Weather::Slow => self.weather_dice.between(0, 300),
-                Weather::Calm
-                | Weather::Lossy
-                | Weather::Late
-                | Weather::Away
-                | Weather::Full
-                | Weather::Contended => self.weather_dice.between(0, 2),
-            };
-            let answer = Ok(said);
-            self.queue
-                .plan(self.now + way_ms, Event::StoreAnswers { call: id, answer });
+            self.answers_soon(id, said);
         }
         if let Some(when) = kept_by {
             self.kill_if(server, when);
+        }
+    }
+
+    fn answers_soon(&mut self, id: CallId, said: Said) {
+        if matches!(said, Said::Written(Written::Fenced)) {
+            self.coverage.saw(Seen::WriteFenced);
+        }
+        let way_ms = match self.weather {
+            Weather::Slow => self.weather_dice.between(0, 300),
+            Weather::Calm
+            | Weather::Lossy
+            | Weather::Late
+            | Weather::Away
+            | Weather::Full
+            | Weather::Contended => self.weather_dice.between(0, 2),
+        };
+        let answer = Ok(said);
+        self.queue
+            .plan(self.now + way_ms, Event::StoreAnswers { call: id, answer });
+    }
+
+    /// A write reaches the store, which has `before` of the game.
+    fn saw_write(&mut self, ask: &Ask, before: Option<&Stored>, is_dead: bool, is_late: bool) {
+        let last = before.map(|kept| kept.last);
+        match ask {
+            Ask::Append(_, _, batch) if last.is_some_and(|last| batch.follows() < last) => {
+                self.coverage.saw(Seen::RepeatedAppend);
+            }
+            Ask::Snapshot(_, _, through, _) if last.is_some_and(|last| *through < last) => {
+                self.coverage.saw(Seen::StaleSnapshot);
+            }
+            Ask::Create(..)
+            | Ask::Claim(..)
+            | Ask::Append(..)
+            | Ask::Snapshot(..)
+            | Ask::Tail(_)
+            | Ask::Load(_)
+            | Ask::Release(..)
+            | Ask::Remove(..)
+            | Ask::Games
+            | Ask::Renew(_)
+            | Ask::Members
+            | Ask::Forget(_) => {}
+        }
+        if is_dead {
+            self.coverage.saw(Seen::WriteOfTheDead);
+        } else if is_late {
+            self.coverage.saw(Seen::LateWrite);
         }
     }
 
