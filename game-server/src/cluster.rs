@@ -3,6 +3,7 @@
 //! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
 //! where a connection goes whose game another server holds. A server that is alone has none of this.
 
+mod dial;
 mod drain;
 mod keeper;
 mod lease;
@@ -31,8 +32,10 @@ use crate::stored::{self, WriteVersion};
 use crate::tokens::{KeysError, PeerKeys};
 use members::Members;
 
+pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
+use locate::Search;
 pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
 pub(crate) use standing::Standing;
@@ -46,6 +49,8 @@ const LEAVE_MAX: Duration = Duration::from_secs(1);
 pub struct Membership {
     /// Where leases are kept.
     pub leases: Arc<dyn Leases>,
+    /// How the others are reached: [`TcpDialer`], but in a simulation.
+    pub dialer: Arc<dyn Dialer>,
     /// Where other servers reach this one's [`peer_router`](crate::GameServer::peer_router), as `host:port`.
     pub address: String,
     /// The secret that all servers share; more than one while it is changed, the one to sign with first.
@@ -55,13 +60,14 @@ pub struct Membership {
 /// What a server knows about the others.
 pub(crate) struct Cluster {
     leases: Arc<dyn Leases>,
+    dialer: Arc<dyn Dialer>,
     lease: Lease,
     keys: PeerKeys,
     members: Members,
     runs: watch::Receiver<StoreRun>,
     verdicts: watch::Sender<Option<Arc<Verdict>>>,
     /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
-    searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
+    searches: Mutex<HashMap<GameCode, Search>>,
     /// Rung when a server turned out to be gone.
     orphans: Notify,
     standing: Arc<Standing>,
@@ -81,6 +87,7 @@ impl Cluster {
         Ok(Self {
             keys: PeerKeys::new(&membership.secrets)?,
             leases: membership.leases,
+            dialer: membership.dialer,
             lease: Lease {
                 server: me,
                 address: membership.address,

@@ -23,6 +23,7 @@ mod registry;
 mod results;
 mod server;
 mod session;
+mod stopping;
 mod stored;
 #[cfg(test)]
 mod testing;
@@ -32,7 +33,9 @@ mod tokens;
 pub use actor::JOURNAL_BYTES_MAX;
 pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant, Reserved};
-pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
+pub use cluster::{
+    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases, TcpDialer,
+};
 pub use config::Config;
 pub use journal::{
     Asserted, Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION,

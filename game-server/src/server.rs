@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
@@ -20,6 +19,7 @@ use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
+use crate::stopping::Stopping;
 use crate::stored::WriteVersion;
 use crate::tokens::{Keys, KeysError};
 
@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) guesses: Guesses,
-    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) stopping: Stopping,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
     pub(crate) ambient: Ambient,
@@ -95,7 +95,21 @@ impl GameServer {
         log: Arc<dyn GameLog>,
         membership: Membership,
     ) -> Result<Self, KeysError> {
-        let ambient = Ambient::machine();
+        Self::in_cluster_with_ambient(config, keys, backoffice, log, membership, Ambient::machine())
+    }
+
+    /// As [`GameServer::in_cluster`], with a wall clock and randomness of the caller's choice.
+    ///
+    /// # Errors
+    /// When the secrets cannot be used.
+    pub fn in_cluster_with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        membership: Membership,
+        ambient: Ambient,
+    ) -> Result<Self, KeysError> {
         let id = new_run(&config, &ambient);
         let cluster = Arc::new(Cluster::new(id.clone(), membership, log.runs())?);
         Ok(Self::assemble(
@@ -126,7 +140,7 @@ impl GameServer {
                 .as_ref()
                 .map_or_else(Arc::default, |cluster| cluster.writes()),
             results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
-            stopping: watch::Sender::new(false),
+            stopping: Stopping::default(),
             id,
             cluster,
             config: Arc::new(config),
@@ -205,7 +219,7 @@ impl GameServer {
     /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
     /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
-        self.0.stopping.send_replace(true);
+        self.0.stopping.ask();
         let stop = async {
             for game in self.0.registry.all() {
                 game.stop().await;
@@ -229,7 +243,7 @@ impl GameServer {
 
 impl Shared {
     pub(crate) fn is_stopping(&self) -> bool {
-        *self.stopping.borrow()
+        self.stopping.is_asked()
     }
 
     /// What a new game needs.

@@ -9,10 +9,11 @@ mod stale;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all};
 use protocol::ids::GameCode;
 use runtime::metrics::{self, Counter};
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::peers::Said;
@@ -51,22 +52,21 @@ enum Look {
 /// Finds out who serves a game, and claims it when nobody does. Everybody who asks for one code at the same time waits for the
 /// same search, which goes on when they are gone.
 pub(crate) async fn locate(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> Located {
-    let mut search = {
+    let search = {
         let mut searches = cluster.searches.lock().unwrap_or_else(PoisonError::into_inner);
         let search = searches
             .entry(code)
             .or_insert_with(|| begin(shared, cluster, code));
         search.clone()
     };
-    let found = search.wait_for(Option::is_some).await;
-    // An error means that the search died.
-    found.map_or(Located::Unknown, |found| {
-        found.clone().unwrap_or(Located::Unknown)
-    })
+    search.await
 }
 
-fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> watch::Receiver<Option<Located>> {
-    let (found, search) = watch::channel(None);
+/// A search under way. Who has waited for it longest hears first.
+pub(super) type Search = futures_util::future::Shared<BoxFuture<'static, Located>>;
+
+fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> Search {
+    let (found, search) = oneshot::channel();
     let shared = Arc::clone(shared);
     let under_way = UnderWay {
         cluster: Arc::clone(cluster),
@@ -76,9 +76,12 @@ fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> watch:
         let located = search_for(&shared, &under_way.cluster, code).await;
         // Before the answer, so that who asks after it begins anew.
         drop(under_way);
-        found.send_replace(Some(located));
+        // An error means that nobody waits any more.
+        let _nobody = found.send(located);
     });
-    search
+    // An error means that the search died.
+    let search = search.map(|found| found.unwrap_or(Located::Unknown));
+    search.boxed().shared()
 }
 
 /// Takes a search off the list when it ends, a panic included.
@@ -187,6 +190,10 @@ async fn judge(
                 Said::Nothing if member.is_leased => return delayed(),
                 said @ (Said::HasNot | Said::Gone | Said::Nothing) => said,
             },
+            // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask.
+            None if server.name != cluster.me().name && cluster.standing().is_new(Instant::now()) => {
+                return delayed();
+            }
             None => Said::Gone,
         };
         if said == Said::Gone {

@@ -40,7 +40,7 @@ impl Session {
 
     /// Waits for a frame that says who it is.
     pub(super) async fn first_text(&mut self, give_up_at: Instant) -> Result<Utf8Bytes, Closing> {
-        let mut stopping = self.server.stopping.subscribe();
+        let server = Arc::clone(&self.server);
         let outbox = Arc::clone(&self.outbox);
         loop {
             let read = tokio::select! {
@@ -55,7 +55,7 @@ impl Session {
                 () = sleep_until(give_up_at) => {
                     return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
                 }
-                _stopping_or_gone = stopping.changed() => return Err(self.moved()),
+                () = server.stopping.asked() => return Err(self.moved()),
             };
             match self.judge(read, None) {
                 Incoming::Text(text) => return Ok(text),
