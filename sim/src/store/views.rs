@@ -170,7 +170,9 @@ pub(super) struct SimLeases {
 
 impl Leases for SimLeases {
     fn renew(&self, lease: Lease) -> LogFuture<()> {
-        ask(&self.emissions, Ask::Renew(lease), done)
+        ask(&self.emissions, Ask::Renew(lease), |said| {
+            matches!(said, Said::Done).then_some(())
+        })
     }
 
     fn members(&self) -> LogFuture<Vec<Member>> {
@@ -178,10 +180,8 @@ impl Leases for SimLeases {
     }
 
     fn forget(&self, server: ServerId) -> LogFuture<()> {
-        ask(&self.emissions, Ask::Forget(server), done)
+        ask(&self.emissions, Ask::Forget(server), |said| {
+            matches!(said, Said::Done).then_some(())
+        })
     }
-}
-
-fn done(said: Said) -> Option<()> {
-    matches!(said, Said::Done).then_some(())
 }
