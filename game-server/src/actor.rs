@@ -13,13 +13,16 @@ mod pipeline;
 mod players;
 mod seats;
 
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
+use futures_util::FutureExt;
 use game_core::{Command, Effect, Game, Millis, Phase, QuestionIndex, Reject};
 use protocol::error::ErrorCode;
 use protocol::result::GameResult;
+use runtime::metrics::{self, Counter};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
@@ -30,9 +33,11 @@ use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
 use crate::frames::{has_podium, player};
 use crate::journal::{Entry, Record, RecordNumber};
+use crate::opening;
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
 use crate::results::{ResultSaver, Saving};
+use crate::server::Shared;
 use crate::session::outbox::Outbox;
 use crate::stored::{Restored, Snapshot};
 use crate::timeline::Timeline;
@@ -64,6 +69,8 @@ pub(crate) struct Surroundings {
     /// None for a server that is alone, whose games nobody takes over.
     pub(crate) cluster: Option<Arc<Cluster>>,
     pub(crate) ambient: Ambient,
+    /// The server itself, for a game that has to be taken up again.
+    pub(crate) server: Weak<Shared>,
 }
 
 struct Actor {
@@ -126,28 +133,24 @@ pub(crate) fn spawn(
     let (sender, mailbox) = mpsc::channel(MAILBOX_MAX);
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), ownership.owner.epoch));
     let handle = GameHandle::new(sender, Arc::clone(&shown), &restored.facts, ownership.owner.claim);
-    let deregister = Deregister {
-        registry: Arc::clone(&around.registry),
-        handle: handle.clone(),
-    };
+    let (registry, server) = (Arc::clone(&around.registry), around.server.clone());
     let actor = Actor::new(restored, ownership, around, place, shown);
+    let (code, game) = (handle.code(), handle.game());
     tokio::spawn(async move {
-        actor.run(mailbox).await;
-        drop(deregister);
+        // Nothing of the game is used any more after a panic but what is in the log.
+        if AssertUnwindSafe(actor.run(mailbox)).catch_unwind().await.is_ok() {
+            registry.remove(code, game);
+        } else {
+            metrics::inc(Counter::GamesPanickedTotal);
+            tracing::error!(%game, "a game's task panicked");
+            let server = server.upgrade().filter(|server| !server.is_stopping());
+            match server.and_then(|server| Some((registry.reopen(code, game)?, server))) {
+                Some((opening, server)) => opening::revive(&server, opening, code, game).await,
+                None => registry.remove(code, game),
+            }
+        }
     });
     handle
-}
-
-/// Takes the game out of the registry when its task ends, a panic included.
-struct Deregister {
-    registry: Arc<Registry>,
-    handle: GameHandle,
-}
-
-impl Drop for Deregister {
-    fn drop(&mut self) {
-        self.registry.remove(self.handle.code(), self.handle.game());
-    }
 }
 
 impl Actor {
@@ -168,6 +171,7 @@ impl Actor {
             timeline,
             last,
             torn,
+            lost: _,
         } = restored;
         let patience = around.config.saving_patience;
         let mut actor = Self {

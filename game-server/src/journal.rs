@@ -169,8 +169,9 @@ pub trait GameLog: Send + Sync + 'static {
     /// Forgets a game after a while, which frees its code; at once when `after` is zero. Until then nothing changes.
     fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written>;
 
-    /// All games kept, in no order: for a server that starts, and for who looks for games that nobody serves.
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>>;
+    /// All games kept, in no order: for a server that starts, and for who looks for games that nobody serves. Without an owner when
+    /// the record of one cannot be read, which says nothing about the others.
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>>;
 
     /// Whether it is there when the server's process has ended, so that a later one finds what was given back.
     fn outlives_server(&self) -> bool {

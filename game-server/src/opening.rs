@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use game_core::Game;
-use protocol::ids::GameCode;
+use protocol::ids::{GameCode, GameId};
 use runtime::metrics::{self, Counter};
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
@@ -24,6 +24,8 @@ const RESTORES_AT_ONCE: usize = 8;
 /// Attempts to take a game up while the log is not available, and the pause between them.
 const RESTORE_ATTEMPTS: u32 = 20;
 const RESTORE_PAUSE: Duration = Duration::from_millis(500);
+/// Panics of a game's task after which it is not taken up any more.
+const FAULTS_MAX: u32 = 3;
 
 /// What became of a new game.
 pub(crate) enum Opened {
@@ -71,6 +73,7 @@ pub(crate) async fn open_new(
         timeline,
         last: RecordNumber::NONE,
         torn: false,
+        lost: 0,
         facts,
     };
     let owner = Owner {
@@ -130,9 +133,10 @@ pub(crate) async fn restore(
     is_wanted: fn(&ServerId, &Owner) -> bool,
 ) -> Result<Restoration, LogError> {
     let games = shared.log.games().await?;
+    // Whose a game is that cannot be read nobody knows; its code is held wherever it is found.
     let wanted = games
         .into_iter()
-        .filter(|(_, owner)| is_wanted(&shared.id, owner));
+        .filter(|(_, owner)| owner.as_ref().is_none_or(|owner| is_wanted(&shared.id, owner)));
     let outcomes = futures_util::stream::iter(wanted)
         .map(|(code, _owner)| restore_one(shared, code))
         .buffer_unordered(RESTORES_AT_ONCE);
@@ -167,6 +171,22 @@ async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
     Outcome::Left
 }
 
+/// Takes a game up again whose task has panicked, where the log has it. One that panics again and again is kept aside: somebody
+/// whose message is its cause would send that for ever.
+pub(crate) async fn revive(shared: &Shared, opening: Opening, code: GameCode, game: GameId) {
+    if shared.registry.count_fault(game) > FAULTS_MAX {
+        unreadable(opening, code, &StoredError::Panicked);
+        return;
+    }
+    match take_up(shared, opening, code, None).await {
+        Ok(Taken::Game(_) | Taken::Unreadable | Taken::Gone) => {}
+        Err(error) => {
+            tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be taken up yet");
+            restore_one(shared, code).await;
+        }
+    }
+}
+
 /// What became of a game that was to be taken up.
 pub(crate) enum Taken {
     Game(GameHandle),
@@ -183,14 +203,17 @@ pub(crate) async fn take_up(
     code: GameCode,
     seen: Option<ClaimId>,
 ) -> Result<Taken, LogError> {
-    let Some(found) = shared.log.load(code).await? else {
-        return Ok(Taken::Gone);
+    let found = match shared.log.load(code).await {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(Taken::Gone),
+        Err(error @ LogError::Corrupt { .. }) => return Ok(unreadable(opening, code, &error)),
+        Err(error @ (LogError::Unavailable(_) | LogError::NotDone(_))) => return Err(error),
     };
     if seen.is_some_and(|seen| seen != found.owner.claim) {
         return Ok(Taken::Gone);
     }
     if let Err(error) = stored::restore(&found) {
-        return Ok(unreadable(opening, &found, &error));
+        return Ok(unreadable(opening, code, &error));
     }
     let claim = shared.ambient.claim();
     let claimed = shared
@@ -209,7 +232,7 @@ pub(crate) async fn take_up(
         Ok(restored) => restored,
         Err(error) => {
             shared.log.release(code, claim).await?;
-            return Ok(unreadable(opening, &found, &error));
+            return Ok(unreadable(opening, code, &error));
         }
     };
     Ok(Taken::Game(start(shared, opening, code, found, restored)))
@@ -223,6 +246,11 @@ fn start(shared: &Shared, opening: Opening, code: GameCode, found: Stored, resto
         records = restored.last.0.saturating_sub(found.through.0),
         "game taken up"
     );
+    if restored.lost > 0 {
+        // A log writes a record and its number in one step: what is missing was damaged afterwards.
+        tracing::error!(game = %restored.facts.game, records = restored.lost, "the end of a journal cannot be read; the game goes on from before it");
+        metrics::add(Counter::GameRecordsLostTotal, restored.lost);
+    }
     let ownership = ownership(shared, code, found.owner, found.facts);
     let place = opening.place();
     opening.finish(restored.facts.key.clone(), || {
@@ -230,9 +258,8 @@ fn start(shared: &Shared, opening: Opening, code: GameCode, found: Stored, resto
     })
 }
 
-fn unreadable(opening: Opening, found: &Stored, error: &StoredError) -> Taken {
-    let error = error as &dyn std::error::Error;
-    tracing::error!(game = %found.owner.game, error, "a game cannot be read; it is left as it is");
+fn unreadable(opening: Opening, code: GameCode, error: &(dyn std::error::Error + 'static)) -> Taken {
+    tracing::error!(%code, error, "a game cannot be read; it is left as it is");
     metrics::inc(Counter::GamesUnreadableTotal);
     opening.lose();
     Taken::Unreadable

@@ -27,7 +27,12 @@ pub(crate) struct Registry {
 struct Games {
     by_code: HashMap<GameCode, Entry>,
     by_key: HashMap<(TeacherId, String), GameCode>,
+    /// How often the task of a game has panicked.
+    faults: HashMap<GameId, u32>,
 }
+
+/// Games whose faults are remembered. Each is an error in this program, so that a handful is many.
+const FAULTS_KEPT_MAX: usize = 1_000;
 
 #[derive(Debug)]
 enum Entry {
@@ -171,6 +176,18 @@ impl Registry {
         matches!(self.lock().by_code.get(&code), Some(Entry::Opening(_)))
     }
 
+    /// Waits while a game with this code is on its way in.
+    pub(crate) async fn settled(&self, code: GameCode) {
+        loop {
+            // Registered before the look, so that no opening ends between the two.
+            let opened = self.opened.notified();
+            if !self.is_opening(code) {
+                return;
+            }
+            opened.await;
+        }
+    }
+
     /// Under which claim this server has the game, if it has it.
     pub(crate) fn held(&self, code: GameCode) -> Option<Held> {
         match self.lock().by_code.get(&code)? {
@@ -242,6 +259,37 @@ impl Registry {
             _counted: Alive::new(Gauge::Games),
         };
         Some(self.hold(&mut games, code, None, place))
+    }
+
+    /// Holds the code of a game whose task has died, so that nobody is told that there is no such game; none when it is not the
+    /// one that the code leads to.
+    pub(crate) fn reopen(self: &Arc<Self>, code: GameCode, game: GameId) -> Option<Opening> {
+        let mut games = self.lock();
+        let entry = games.by_code.get(&code)?;
+        let Entry::Live { handle, key } = entry else {
+            return None;
+        };
+        if handle.game() != game {
+            return None;
+        }
+        let key = (handle.teacher(), key.clone());
+        self.places.fetch_add(1, Ordering::AcqRel);
+        let place = GamePermit {
+            places: Arc::clone(&self.places),
+            _counted: Alive::new(Gauge::Games),
+        };
+        Some(self.hold(&mut games, code, Some(key), place))
+    }
+
+    /// Counts a panic of a game's task, and says how many there were.
+    pub(crate) fn count_fault(&self, game: GameId) -> u32 {
+        let mut games = self.lock();
+        if games.faults.len() >= FAULTS_KEPT_MAX {
+            games.faults.clear();
+        }
+        let faults = games.faults.entry(game).or_insert(0);
+        *faults = faults.saturating_add(1);
+        *faults
     }
 
     fn hold(

@@ -1,7 +1,7 @@
 //! The game server as a value: what a main puts together and mounts.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
@@ -56,6 +56,7 @@ pub(crate) struct Shared {
     /// What a server knows that is one of several.
     pub(crate) cluster: Option<Arc<Cluster>>,
     results: ResultSaver,
+    me: Weak<Shared>,
 }
 
 impl GameServer {
@@ -124,7 +125,8 @@ impl GameServer {
         ambient: Ambient,
         (id, cluster): (ServerId, Option<Arc<Cluster>>),
     ) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new_cyclic(|me| Shared {
+            me: me.clone(),
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
@@ -244,6 +246,7 @@ impl Shared {
             registry: Arc::clone(&self.registry),
             cluster: self.cluster.clone(),
             ambient: self.ambient.clone(),
+            server: self.me.clone(),
         }
     }
 }
@@ -261,3 +264,6 @@ impl fmt::Debug for GameServer {
         f.debug_tuple("GameServer").field(&self.counts()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,9 +65,13 @@ impl Product {
         };
         let backoffice = Arc::new(InProcess(api.clone()));
         // A power cut may cost a game its last second or so; results, which are in the other file, it never costs.
-        let games = SqliteLog::open(&data.path().join("games.db"), Durability::Process)
-            .await
-            .context("open the games")?;
+        let path = data.path().join("games.db");
+        let games = SqliteLog::open(&path, Durability::Process).await.with_context(|| {
+            format!(
+                "open {}, which holds live games and nothing else: without it, moved elsewhere, homeroom starts",
+                path.display()
+            )
+        })?;
         let log = Arc::new(games.clone());
         let game_server = GameServer::new(game_config, game_keys, backoffice, log);
         bring_back(&game_server).await?;

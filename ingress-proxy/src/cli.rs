@@ -27,9 +27,18 @@ pub(crate) struct Config {
         env = "HOMEROOM_PROXY_GAME",
         value_name = "SERVERS",
         value_delimiter = ',',
-        required = true
+        required_unless_present = "game_file"
     )]
     pub(crate) games: Vec<Source>,
+    /// File with game servers in the same form, one a line (`#` begins a remark), instead of --game. It is looked at every second;
+    /// who is not in it any more is gone at once, and a file that cannot be read or understood changes nothing.
+    #[arg(
+        long,
+        env = "HOMEROOM_PROXY_GAME_FILE",
+        value_name = "FILE",
+        conflicts_with = "games"
+    )]
+    pub(crate) game_file: Option<PathBuf>,
     /// APIs, in the same form with names of your choice, or `HOST:PORT` for all addresses of a headless service. May be repeated.
     #[arg(
         long = "api",

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::path::Path as FilePath;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +18,12 @@ use tokio::time::Instant;
 use crate::group::Group;
 use crate::members::{MEMBERS_MAX, Member, MembersError, is_name};
 use crate::slices::Slices;
+use crate::sources_file::{SourcesFile, SourcesFileError};
 
 /// How often hosts are looked up. A restarted pod needs longer to become ready.
 const EVERY: Duration = Duration::from_secs(5);
+/// How often a file of servers is looked at.
+const FILE_EVERY: Duration = Duration::from_secs(1);
 /// Time for one look-up.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a server is kept that is not found any more.
@@ -84,6 +88,12 @@ pub enum SourceError {
     /// The name could not be a pod's.
     #[error("a name has 1 to 63 letters, digits and hyphens")]
     Name,
+    /// Game servers named by their addresses would be placed anew with each of them.
+    #[error("game servers need names of their own: NAME=HOST:PORT or SET-{{}}.SERVICE:PORT")]
+    Nameless,
+    /// A file is looked at, and Kubernetes listened to.
+    #[error("a service of Kubernetes goes with the flag and not into a file")]
+    Watched,
 }
 
 impl FromStr for Source {
@@ -250,14 +260,35 @@ impl Source {
     }
 }
 
+/// Why a file of servers is refused.
+#[derive(Debug, Error)]
+pub enum DiscoveryError {
+    /// It cannot be read or understood.
+    #[error(transparent)]
+    File(#[from] SourcesFileError),
+    /// Its servers may not stand beside each other.
+    #[error(transparent)]
+    Members(#[from] MembersError),
+}
+
 /// All servers of one kind, as far as they have been found.
 #[derive(Debug)]
 pub struct Discovery {
     sources: Vec<Source>,
-    known: BTreeMap<String, (Member, Instant)>,
+    file: Option<SourcesFile>,
+    known: BTreeMap<String, Known>,
     watched: Vec<Slices>,
     /// Whoever is watched has changed.
     news: Arc<Notify>,
+}
+
+/// A server that was found.
+#[derive(Debug)]
+struct Known {
+    member: Member,
+    /// What it was found by.
+    source: Source,
+    seen: Instant,
 }
 
 impl Discovery {
@@ -266,22 +297,25 @@ impl Discovery {
     /// # Errors
     /// Two sources of one name, or too many.
     pub fn new(sources: Vec<Source>) -> Result<Self, MembersError> {
-        if sources.len() > MEMBERS_MAX {
-            return Err(MembersError::TooMany(sources.len()));
-        }
-        let mut names = BTreeSet::new();
-        for source in &sources {
-            if let Source::One { name, .. } = source
-                && !names.insert(name)
-            {
-                return Err(MembersError::Repeated(name.clone()));
-            }
-        }
+        check(&sources)?;
         Ok(Self {
             sources,
+            file: None,
             known: BTreeMap::new(),
             watched: Vec::new(),
             news: Arc::default(),
+        })
+    }
+
+    /// Follows a file of game servers. Looks nothing up yet.
+    ///
+    /// # Errors
+    /// It cannot be read or understood, or names a server twice, or too many.
+    pub fn of_file(path: &FilePath) -> Result<Self, DiscoveryError> {
+        let (file, sources) = SourcesFile::open(path)?;
+        Ok(Self {
+            file: Some(file),
+            ..Self::new(sources)?
         })
     }
 
@@ -312,14 +346,15 @@ impl Discovery {
     /// Whether it is worth looking again.
     #[must_use]
     pub fn changes(&self) -> bool {
-        self.sources.iter().any(Source::changes)
+        self.file.is_some() || self.sources.iter().any(Source::changes)
     }
 
     /// Looks everything up once.
     pub async fn look(&mut self) -> Vec<Member> {
         let mut found = Vec::new();
         for source in &self.sources {
-            found.extend(source.find().await);
+            let members = source.find().await.into_iter();
+            found.extend(members.map(|member| (source.clone(), member)));
         }
         let mut known = self.known_after(found, Instant::now());
         for slices in &self.watched {
@@ -347,9 +382,10 @@ impl Discovery {
     /// Keeps `group` up to date for as long as the process runs.
     pub async fn keep(mut self, group: Group) {
         while self.changes() {
+            let news = Arc::clone(&self.news);
             tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                () = self.news.notified() => {}
+                () = self.wait_for_file() => {}
+                () = news.notified() => {}
             }
             if let Err(error) = self.update(&group).await {
                 tracing::error!(%error, "the list of servers is left as it was");
@@ -357,24 +393,69 @@ impl Discovery {
         }
     }
 
-    /// Who is known now that these were found: they, and those who were found not long ago. When nobody was found, it is the name
-    /// service that has gone, and everybody stays.
-    fn known_after(&mut self, found: Vec<Member>, now: Instant) -> Vec<Member> {
-        if found.is_empty() {
-            self.known.values_mut().for_each(|(_, seen)| *seen = now);
+    /// Waits until it is time to look again, or a file says something new. What is wrong with it is told, and changes nothing.
+    async fn wait_for_file(&mut self) {
+        let again = Instant::now() + EVERY;
+        while Instant::now() < again {
+            let pause = if self.file.is_some() { FILE_EVERY } else { EVERY };
+            tokio::time::sleep(pause).await;
+            let Some(file) = &mut self.file else { continue };
+            let news = file.news().map_err(DiscoveryError::from).and_then(|news| {
+                news.as_deref().map_or(Ok(()), check)?;
+                Ok(news)
+            });
+            match news {
+                Ok(None) => {}
+                Ok(Some(sources)) => {
+                    self.sources = sources;
+                    return;
+                }
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(error, "the list of servers is left as it was");
+                }
+            }
         }
-        for member in found {
-            self.known.insert(member.name.clone(), (member, now));
-        }
-        self.known
-            .retain(|_, (_, seen)| now.duration_since(*seen) < KEPT_FOR);
-        self.known.values().map(|(member, _)| member.clone()).collect()
     }
+
+    /// Who is known now that these were found: they, and those who were found not long ago and are still to be found. When nobody was
+    /// found, it is the name service that has gone, and everybody stays.
+    fn known_after(&mut self, found: Vec<(Source, Member)>, now: Instant) -> Vec<Member> {
+        if found.is_empty() {
+            self.known.values_mut().for_each(|known| known.seen = now);
+        }
+        for (source, member) in found {
+            let seen = now;
+            self.known
+                .insert(member.name.clone(), Known { member, source, seen });
+        }
+        let sources = &self.sources;
+        self.known
+            .retain(|_, known| now.duration_since(known.seen) < KEPT_FOR && sources.contains(&known.source));
+        self.known.values().map(|known| known.member.clone()).collect()
+    }
+}
+
+/// Whether these may stand beside each other.
+fn check(sources: &[Source]) -> Result<(), MembersError> {
+    if sources.len() > MEMBERS_MAX {
+        return Err(MembersError::TooMany(sources.len()));
+    }
+    let mut names = BTreeSet::new();
+    for source in sources {
+        if let Source::One { name, .. } = source
+            && !names.insert(name)
+        {
+            return Err(MembersError::Repeated(name.clone()));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::members::Kind;
 
     fn source(text: &str) -> Result<Source, SourceError> {
         text.parse()
@@ -467,14 +548,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_not_found_any_more_is_kept_for_a_while() {
-        let mut discovery = Discovery::new(Vec::new()).unwrap();
+        let set: Source = "game-{}.game:1".parse().unwrap();
+        let mut discovery = Discovery::new(vec![set.clone()]).unwrap();
         let member = |name: &str| Member {
             name: name.to_owned(),
             address: "10.0.0.7:1".parse().unwrap(),
             probe_port: None,
         };
         let mut names = |found: &[&str], now| -> Vec<String> {
-            let found = found.iter().map(|name| member(name)).collect();
+            let found = found.iter().map(|name| (set.clone(), member(name))).collect();
             let known = discovery.known_after(found, now);
             known.into_iter().map(|m| m.name).collect()
         };
@@ -486,5 +568,37 @@ mod tests {
         assert_eq!(names(&[], at(500)), ["a", "b"]);
         assert_eq!(names(&["a"], at(559)), ["a", "b"]);
         assert_eq!(names(&["a", "c"], at(560)), ["a", "c"]);
+    }
+
+    #[tokio::test]
+    async fn whom_a_file_does_not_name_any_more_is_gone_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("servers");
+        let write = |text: &str| std::fs::write(&path, text).unwrap();
+        write("game-0=127.0.0.1:1\ngame-1=127.0.0.1:2\n");
+        let mut discovery = Discovery::of_file(&path).unwrap();
+        let group = Group::nobody(Kind::Games);
+        discovery.update(&group).await.unwrap();
+        tokio::spawn(discovery.keep(group.clone()));
+        let names = || -> Vec<String> {
+            let now = group.now();
+            now.all().iter().map(|server| server.name().to_owned()).collect()
+        };
+        let wait_for = async |expected: &[&str]| {
+            while names() != expected {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        wait_for(&["game-0", "game-1"]).await;
+        write("game-1=127.0.0.1:2\ngame-2=127.0.0.1:3\n");
+        wait_for(&["game-1", "game-2"]).await;
+        write("game-3=127.0.0.1:1\ngame-3=127.0.0.1:2\n");
+        let refused = Discovery::of_file(&path).unwrap_err();
+        assert!(matches!(
+            refused,
+            DiscoveryError::Members(MembersError::Repeated(_))
+        ));
+        write("game-3=127.0.0.1:1\n");
+        wait_for(&["game-3"]).await;
     }
 }

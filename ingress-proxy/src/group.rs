@@ -6,12 +6,14 @@ use runtime::metrics::{self, Gauge};
 
 use crate::health;
 use crate::members::{Kind, Member, Members, MembersError};
+use crate::tunnels::Tunnels;
 
 /// Servers of one kind. Cheap to clone; all clones see the same.
 #[derive(Debug, Clone)]
 pub struct Group {
     kind: Kind,
     now: Arc<RwLock<Members>>,
+    tunnels: Tunnels,
 }
 
 impl Group {
@@ -21,6 +23,7 @@ impl Group {
         Self {
             kind,
             now: Arc::new(RwLock::new(Members::nobody(kind))),
+            tunnels: Tunnels::default(),
         }
     }
 
@@ -32,6 +35,11 @@ impl Group {
         let group = Self::nobody(kind);
         group.replace(members)?;
         Ok(group)
+    }
+
+    /// The tunnels to them.
+    pub(crate) const fn tunnels(&self) -> &Tunnels {
+        &self.tunnels
     }
 
     /// The servers at this moment.
@@ -51,7 +59,7 @@ impl Group {
         let changed = !new.is_empty() || after.all().len() != before.all().len();
         if changed {
             for server in new {
-                tokio::spawn(health::watch(server));
+                tokio::spawn(health::watch(server, self.tunnels.clone()));
             }
             *self.now.write().unwrap_or_else(PoisonError::into_inner) = after;
             self.publish();

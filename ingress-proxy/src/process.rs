@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http::HeaderValue;
-use ingress_proxy::{Discovery, Group, Kind, Proxy, Settings, Source, membership, to_https};
+use ingress_proxy::{Discovery, Group, Kind, Proxy, Settings, Source, SourceError, membership, to_https};
 use runtime::admin::Health;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -40,15 +40,19 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         refuse(why);
     }
     if config.games.iter().any(|source| matches!(source, Source::All(_))) {
-        refuse("--game: game servers need names of their own: NAME=HOST:PORT or SET-{}.SERVICE:PORT");
+        refuse(format!("--game: {}", SourceError::Nameless));
     }
     let discovery = |flag: &str, sources: &[Source]| {
         Discovery::new(sources.to_vec()).unwrap_or_else(|error| refuse(format!("{flag}: {error}")))
     };
-    let discoveries = [
-        discovery("--game", &config.games),
-        discovery("--api", &config.apis),
-    ];
+    let games = config.game_file.as_deref().map_or_else(
+        || discovery("--game", &config.games),
+        |path| {
+            let followed = Discovery::of_file(path).context("--game-file");
+            followed.unwrap_or_else(|error| refuse(format!("{error:#}")))
+        },
+    );
+    let discoveries = [games, discovery("--api", &config.apis)];
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => {
             let read = Reloading::read(cert, key).unwrap_or_else(|error| refuse(error));

@@ -79,11 +79,11 @@ impl Proxy {
     pub fn new(games: Group, apis: Group, settings: Settings) -> Self {
         Self(Arc::new(Inner {
             settings,
+            tunnels: games.tunnels().clone(),
             games,
             apis,
             owners: Owners::default(),
             budget: Budget::default(),
-            tunnels: Tunnels::default(),
             traces: Traces::default(),
             drawn: AtomicU64::default(),
         }))

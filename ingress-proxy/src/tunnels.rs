@@ -20,9 +20,16 @@ pub(crate) struct Tunnels(Arc<Mutex<Open>>);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// By number; none until the task has begun.
-    handles: HashMap<u64, Option<AbortHandle>>,
+    /// By number.
+    handles: HashMap<u64, Entry>,
     numbers: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    server: Arc<Upstream>,
+    /// None until the task has begun.
+    handle: Option<AbortHandle>,
 }
 
 impl Tunnels {
@@ -36,7 +43,8 @@ impl Tunnels {
             let mut open = self.lock();
             open.numbers += 1;
             let number = open.numbers;
-            open.handles.insert(number, None);
+            let server = Arc::clone(&server);
+            open.handles.insert(number, Entry { server, handle: None });
             number
         };
         let counted = Counted::new(self.clone(), number, server);
@@ -46,14 +54,28 @@ impl Tunnels {
             counted.ended = Some(tunnel.await);
         });
         // It may have ended already.
-        if let Some(handle) = self.lock().handles.get_mut(&number) {
-            *handle = Some(task.abort_handle());
+        if let Some(entry) = self.lock().handles.get_mut(&number) {
+            entry.handle = Some(task.abort_handle());
         }
     }
 
     /// Closes all of them, spread over `within`.
     pub(crate) async fn close(&self, within: Duration) {
-        let handles: Vec<AbortHandle> = self.lock().handles.values().flatten().cloned().collect();
+        self.close_some(within, |_| true).await;
+    }
+
+    /// Closes those to `server`, spread over `within`.
+    pub(crate) async fn close_of(self, server: Arc<Upstream>, within: Duration) {
+        self.close_some(within, |entry| Arc::ptr_eq(&entry.server, &server))
+            .await;
+    }
+
+    async fn close_some(&self, within: Duration, which: impl Fn(&Entry) -> bool) {
+        let handles: Vec<AbortHandle> = {
+            let open = self.lock();
+            let chosen = open.handles.values().filter(|entry| which(entry));
+            chosen.filter_map(|entry| entry.handle.clone()).collect()
+        };
         let groups = u32::try_from(handles.len().div_ceil(CLOSED_AT_ONCE)).unwrap_or(u32::MAX);
         let pause = within / groups.max(1);
         for group in handles.chunks(CLOSED_AT_ONCE) {
@@ -104,6 +126,7 @@ impl Drop for Counted {
             Some(Ended::Closed) => Counter::ProxyTunnelsClosedTotal,
             Some(Ended::Broken) => Counter::ProxyTunnelsBrokenTotal,
             Some(Ended::Silent) => Counter::ProxyTunnelsSilentTotal,
+            None if self.server.is_silent() => Counter::ProxyTunnelsGivenUpTotal,
             None => Counter::ProxyTunnelsDrainedTotal,
         });
         self.tunnels.lock().handles.remove(&self.number);
@@ -139,5 +162,26 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(Arc::strong_count(&server), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_of_one_server_are_closed_and_no_others() {
+        let (tunnels, gone, well) = (Tunnels::default(), server(), server());
+        for _ in 0..15 {
+            tunnels.run(Arc::clone(&gone), pending());
+            tunnels.run(Arc::clone(&well), pending());
+        }
+        tunnels.clone().close_of(gone, Duration::from_millis(500)).await;
+        while tunnels.len() > 15 {
+            tokio::task::yield_now().await;
+        }
+        let left = |server: &Arc<Upstream>| {
+            let open = tunnels.lock();
+            open.handles
+                .values()
+                .filter(|entry| Arc::ptr_eq(&entry.server, server))
+                .count()
+        };
+        assert_eq!(left(&well), 15);
     }
 }

@@ -55,6 +55,7 @@ pub enum UpstreamError {
 pub struct Upstream {
     member: Member,
     ready: AtomicBool,
+    silent: AtomicBool,
     suspicion: Suspicion,
     in_flight: AtomicUsize,
     pool: Pool,
@@ -72,6 +73,7 @@ impl Upstream {
         };
         Self {
             ready: AtomicBool::new(true),
+            silent: AtomicBool::new(false),
             suspicion: Suspicion::default(),
             in_flight: AtomicUsize::new(0),
             pool: Pool::default(),
@@ -111,6 +113,16 @@ impl Upstream {
     /// Says whether new requests should go there.
     pub fn set_ready(&self, ready: bool) {
         self.ready.store(ready, Ordering::Relaxed);
+    }
+
+    /// Whether it answers nothing at all, so that waiting for it is in vain.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
+    /// Says whether it answers nothing at all.
+    pub(crate) fn set_silent(&self, silent: bool) {
+        self.silent.store(silent, Ordering::Relaxed);
     }
 
     /// Requests that it has and has not finished answering; tunnels are none.

@@ -47,6 +47,7 @@ fn bad_configuration_is_refused_in_one_line() {
             ("--game", "game-0=127.0.0.1:1,game-0=127.0.0.1:2"),
             "two servers are named game-0",
         ),
+        (("--game-file", "/nowhere/servers"), "--game"),
         (("--api", ""), "--api"),
         (("--api", "api=nowhere"), "NAME=HOST:PORT"),
         (("--game", "game:8080"), "names of their own"),

@@ -3,6 +3,7 @@
 //! Exit codes: 0 passed, 1 a bar was missed or something was wrong, 64 bad configuration, 69 the run could not be
 //! carried out.
 
+mod faults;
 mod floor;
 mod records;
 mod run;
@@ -146,6 +147,9 @@ mod tests {
             "load run idle --target http://127.0.0.1:1",
             "load run idle --up --pid 3",
             "load run nine",
+            "load run kill --up --cut --freeze",
+            "load run scale --up --classes 1",
+            "load run rolling --up --rounds 0",
             "load merge",
             "load report --baseline x",
             "load up --proxies two",

@@ -4,15 +4,18 @@
 //! share one read buffer and one thread, which looks at all of them at once every few milliseconds. What they do is
 //! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
 
+mod board;
 pub mod codec;
 mod engine;
 mod host;
 mod http;
 mod link;
 mod pacer;
+mod patience;
 mod player;
 mod receive;
 mod rhythm;
+mod scrape;
 mod targets;
 mod world;
 
@@ -22,5 +25,6 @@ pub use http::{Http, HttpError, Response, Target, TargetError};
 pub use link::LinkError;
 pub use pacer::{Due, Task};
 pub use player::{Final, Player};
+pub use scrape::metric;
 pub use targets::{GAME_PREFIX, STORE_PREFIX, Targets};
 pub use world::{Class, Click, Door, Effects, OnLoss, Traffic, World};

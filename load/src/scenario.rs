@@ -6,14 +6,17 @@ use thiserror::Error;
 use crate::client::{EngineError, HttpError};
 
 pub mod bigroom;
+mod ending;
 pub mod idle;
 pub mod kill;
 mod own;
 pub mod ramp;
 pub mod reconnect;
+pub mod scale;
 mod school;
 mod setup;
 
+pub use ending::Ending;
 pub use setup::{Lobby, Teacher};
 
 /// Why a scenario could not be carried out. Faults of the servers during it are figures, not errors.

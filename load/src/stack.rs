@@ -2,6 +2,8 @@
 //! Each process has a [`service::Service`] of its own; which there are and how they find each other is decided here.
 
 mod commands;
+mod fleet;
+mod network;
 mod probe;
 pub mod service;
 mod topology;
@@ -9,7 +11,7 @@ mod victims;
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +21,13 @@ use crate::client::{Target, TargetError, Targets};
 use crate::sys::{clock, signals};
 use crate::verdict::monitor::{Process, Processes};
 pub use commands::{Program, REDIS, start_under};
+pub use fleet::Growing;
+use network::Networks;
 pub use probe::Probe;
 use service::Service;
 pub use service::{Cause, Pauses, Restart};
 pub use topology::{Store, Topology, TopologyError};
+pub use victims::Struck;
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
 const START_MS_MAX: u64 = 30_000;
@@ -84,10 +89,18 @@ pub struct Stack {
     games: Vec<Target>,
     proxies: Vec<Target>,
     game_admins: Vec<Target>,
+    proxy_admins: Vec<Target>,
     stores: Vec<String>,
     pauses: Pauses,
-    // Held for its drop.
-    _data: tempfile::TempDir,
+    /// Binaries of separate processes.
+    binaries: PathBuf,
+    /// Where the APIs listen for game servers.
+    internal: Vec<SocketAddr>,
+    /// The game servers that proxies are told of.
+    game_programs: Vec<Program>,
+    // After the services, which are in them.
+    networks: Option<Networks>,
+    data: tempfile::TempDir,
 }
 
 impl Stack {
@@ -107,14 +120,19 @@ impl Stack {
             games: Vec::new(),
             proxies: Vec::new(),
             game_admins: Vec::new(),
+            proxy_admins: Vec::new(),
             stores: Vec::new(),
             pauses,
-            _data: data,
+            binaries: PathBuf::new(),
+            internal: Vec::new(),
+            game_programs: Vec::new(),
+            networks: None,
+            data,
         };
-        let directory = stack._data.path().to_owned();
+        let directory = stack.data.path().to_owned();
         match topology {
             Topology::One { binary } => {
-                let program = commands::one(binary, &directory, free_port()?, free_port()?);
+                let program = commands::one(binary, &directory, stack.free()?);
                 let target = stack.launch_server(program, &directory)?;
                 stack.apis.push(target.clone());
                 stack.games.push(target);
@@ -125,14 +143,25 @@ impl Stack {
                 apis,
                 proxies,
                 store,
+                networks,
             } => {
+                stack.binaries.clone_from(binaries);
+                if *networks {
+                    stack.networks = Some(Networks::new().map_err(StackError::Start)?);
+                }
                 if let Store::Redis { binary } = store {
                     stack.start_redis(binary, &directory)?;
                 }
-                let behind = stack.start_separate(binaries, *games, *apis, &directory)?;
+                let apis = stack.start_apis(*apis, &directory)?;
+                for _ in 0..*games {
+                    stack.start_game()?;
+                }
+                commands::write_game_servers(&directory, &stack.game_programs).map_err(StackError::Start)?;
                 for number in 0..*proxies {
-                    let ports = [free_port()?, free_port()?];
-                    let program = commands::proxy(binaries, number, ports, &behind);
+                    let program = commands::proxy(binaries, &directory, number, stack.free()?, &apis);
+                    stack
+                        .proxy_admins
+                        .extend(program.admin().map(target_at).transpose()?);
                     let target = stack.launch_server(program, &directory)?;
                     stack.proxies.push(target);
                 }
@@ -141,45 +170,72 @@ impl Stack {
         Ok(stack)
     }
 
+    /// Addresses where nobody listens.
+    fn free<const N: usize>(&self) -> Result<[SocketAddr; N], StackError> {
+        let ip = match &self.networks {
+            Some(_) => network::CENTRE,
+            None => Ipv4Addr::LOCALHOST,
+        };
+        let mut found = [(ip, 0).into(); N];
+        for address in &mut found {
+            *address = free_address(ip)?;
+        }
+        Ok(found)
+    }
+
     fn start_redis(&mut self, binary: &Path, directory: &Path) -> Result<(), StackError> {
         let own = directory.join(REDIS);
         fs::create_dir(&own).map_err(StackError::Start)?;
-        let program = commands::redis(binary, &own, free_port()?);
+        let [listen] = self.free()?;
+        let program = commands::redis(binary, &own, listen);
         self.stores.push(program.address());
         self.launch(program, directory)
     }
 
-    fn start_separate(
-        &mut self,
-        binaries: &Path,
-        games: u32,
-        apis: u32,
-        directory: &Path,
-    ) -> Result<commands::Behind, StackError> {
+    fn start_apis(&mut self, number: u32, directory: &Path) -> Result<Vec<Program>, StackError> {
         commands::write_secrets(directory).map_err(StackError::Start)?;
-        let mut internal = Vec::new();
-        let mut behind = commands::Behind::default();
+        let mut apis = Vec::new();
         // The first API makes database and keys, so it is up before anybody reads them.
-        for number in 0..apis {
-            let port = free_port()?;
-            let program = commands::api(binaries, directory, number, [free_port()?, port, free_port()?]);
-            behind.apis.push(program.clone());
+        for number in 0..number {
+            let at: [SocketAddr; 3] = self.free()?;
+            let program = commands::api(&self.binaries, directory, number, at);
+            apis.push(program.clone());
             let target = self.launch_server(program, directory)?;
             self.apis.push(target);
-            internal.push(port);
+            self.internal.push(at[1]);
         }
-        for number in 0..games {
-            let api = internal[crate::sys::index(number) % internal.len().max(1)];
-            let store = self.stores.first().map(String::as_str);
-            let ports = [free_port()?, free_port()?, free_port()?];
-            let program = commands::game(binaries, directory, number, ports, api, store);
-            self.game_admins
-                .extend(program.admin().map(target_at).transpose()?);
-            behind.games.push(program.clone());
-            let target = self.launch_server(program, directory)?;
-            self.games.push(target);
-        }
-        Ok(behind)
+        Ok(apis)
+    }
+
+    /// Starts one more game server and waits until it answers. Proxies are told by somebody else.
+    fn start_game(&mut self) -> Result<(), StackError> {
+        let directory = self.data.path().to_owned();
+        let number = self.games.len();
+        let at = match &mut self.networks {
+            Some(networks) => networks.add().map_err(StackError::Start)?,
+            None => self.free()?,
+        };
+        let api = self.internal.get(number % self.internal.len().max(1)).copied();
+        let api = api.ok_or_else(|| StackError::Start(io::ErrorKind::NotFound.into()))?;
+        let store = self.stores.first().map(String::as_str);
+        let program = commands::game(
+            &self.binaries,
+            &directory,
+            crate::sys::small(number),
+            at,
+            api,
+            store,
+        );
+        self.game_admins
+            .extend(program.admin().map(target_at).transpose()?);
+        self.game_programs.push(program.clone());
+        let placed = match &self.networks {
+            Some(networks) => networks.place(number, program),
+            None => program,
+        };
+        let target = self.launch_server(placed, &directory)?;
+        self.games.push(target);
+        Ok(())
     }
 
     fn launch_server(&mut self, program: Program, directory: &Path) -> Result<Target, StackError> {
@@ -207,13 +263,26 @@ impl Stack {
         Err(StackError::NotUp { name, words })
     }
 
-    /// Where clients are to go: to the proxies if there are any, a class to one of them, else to the servers themselves.
+    /// Where clients are to go: to any of the proxies if there are some, else to the game servers themselves, a class to the one that
+    /// the hash of its code says.
     #[must_use]
     pub fn targets(&self) -> Option<Targets> {
         match self.proxies.first() {
-            Some(first) => Some(Targets::direct(self.proxies.clone(), first.clone())),
+            Some(first) => Some(Targets::any_of(self.proxies.clone(), first.clone())),
             None => Some(Targets::direct(self.games.clone(), self.apis.first()?.clone())),
         }
+    }
+
+    /// Where clients are to go when nothing keeps a class together: to any of the game servers.
+    #[must_use]
+    pub fn targets_in_turn(&self) -> Option<Targets> {
+        Some(Targets::any_of(self.games.clone(), self.apis.first()?.clone()))
+    }
+
+    /// Where the metrics of the game servers are.
+    #[must_use]
+    pub fn game_admins(&self) -> &[Target] {
+        &self.game_admins
     }
 
     /// Where the metrics of the game servers are when they have to be asked which games they hold: behind proxies.
@@ -309,10 +378,10 @@ fn target_at(address: SocketAddr) -> Result<Target, StackError> {
     format!("http://{address}").parse().map_err(StackError::Target)
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> Result<u16, StackError> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(StackError::Start)?;
-    Ok(listener.local_addr().map_err(StackError::Start)?.port())
+/// An address whose port was free a moment ago.
+fn free_address(ip: Ipv4Addr) -> Result<SocketAddr, StackError> {
+    let listener = TcpListener::bind((ip, 0)).map_err(StackError::Start)?;
+    listener.local_addr().map_err(StackError::Start)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod end;
 pub mod hardware;
 pub mod limits;
+pub mod namespace;
 pub mod process;
 pub mod redis;
 pub mod signals;

@@ -68,6 +68,8 @@ table!(
         GameSnapshotBytesTotal = "homeroom_game_snapshot_bytes_total" "Bytes of snapshots written.";
         GamesRestoredTotal = "homeroom_game_games_restored_total" "Games brought back from their journals.";
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
+        GameRecordsLostTotal = "homeroom_game_records_lost_total" "Records of journals that were saved once and could not be read when their game was taken up: answers may be missing.";
+        GamesPanickedTotal = "homeroom_game_games_panicked_total" "Games whose task died of a fault in the server; each is taken up again from the journal, or kept aside when that does not help.";
         GamesHandedOverTotal = "homeroom_game_games_handed_over_total" "Games given to another server because this one was about to stop.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
@@ -125,6 +127,7 @@ table!(
         ProxyTunnelsBrokenTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "broken" } "Tunnels that ended, by how.";
         ProxyTunnelsSilentTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "silent" } "Tunnels that ended, by how.";
         ProxyTunnelsDrainedTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "drained" } "Tunnels that ended, by how.";
+        ProxyTunnelsGivenUpTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "given_up" } "Tunnels that ended, by how.";
         ResultsRefusedTotal = "homeroom_api_results_refused_total" "Results refused because another one of the same game is stored.";
     }
 );

@@ -13,8 +13,9 @@ pub enum LogFormat {
     Json,
 }
 
-/// At `trace`, the WebSocket library writes every frame, tokens of teachers and players included.
-const QUIET: [&str; 2] = ["tungstenite=warn", "tokio_tungstenite=warn"];
+/// At `trace`, the WebSocket library writes every frame, tokens of teachers and players included. What the Redis client warns of, a lost
+/// connection, is said by who handles it: one line an error.
+const QUIET: [&str; 3] = ["tungstenite=warn", "tokio_tungstenite=warn", "fred=error"];
 
 /// Starts logging. `filter` has the syntax of `tracing_subscriber::EnvFilter`, for example `info,game_server=debug`. A
 /// second call in the same process (tests) changes nothing.
@@ -61,6 +62,7 @@ mod tests {
                 "{asked}: {shown}"
             );
             assert!(!shown.contains("tungstenite=trace"), "{asked}: {shown}");
+            assert!(shown.split(',').any(|d| d == "fred=error"), "{asked}: {shown}");
         }
         assert!(quietened("===").is_err());
     }

@@ -121,7 +121,7 @@ pub(crate) enum Said {
     Written(Written),
     Tail(Option<Tail>),
     Stored(Option<Box<Stored>>),
-    Games(Vec<(GameCode, Owner)>),
+    Games(Vec<(GameCode, Option<Owner>)>),
     Members(Vec<Member>),
     Done,
 }
@@ -229,7 +229,7 @@ impl Store {
         }
     }
 
-    fn listed(&self, games: Vec<(GameCode, Owner)>) -> Vec<(GameCode, Owner)> {
+    fn listed(&self, games: Vec<(GameCode, Option<Owner>)>) -> Vec<(GameCode, Option<Owner>)> {
         // A server that is alone has no other way to come to know its games.
         if self.mutation == Some(Mutation::NoSweep) && self.returns.len() > 1 {
             return Vec::new();

@@ -69,19 +69,26 @@ impl Actor {
     async fn hand_in(&mut self) -> bool {
         self.pipeline.need_snapshot();
         loop {
-            self.start_write(Instant::now());
-            if !self.pipeline.is_writing() {
+            let now = Instant::now();
+            let change = self.pipeline.check_patience(now);
+            self.tell_change(change);
+            self.start_write(now);
+            if self.pipeline.is_settled() && !self.pipeline.is_writing() {
                 break;
             }
-            let answer = self.pipeline.answered().await;
-            if !self.settle(answer) {
-                return true;
+            // A log that refused is asked again as long as there is time: nobody else has what it does not.
+            let again_at = self.pipeline.next_wake().unwrap_or(now + LEAVE_MAX);
+            tokio::select! {
+                biased;
+                answer = self.pipeline.answered() => if !self.settle(answer) {
+                    return true;
+                },
+                () = tokio::time::sleep_until(again_at) => {}
             }
         }
         if !self.pipeline.outlives_server() {
             self.release_result();
         }
-        let given_back = self.pipeline.give_back();
-        self.pipeline.is_settled() && given_back.await.is_ok()
+        self.pipeline.give_back().await.is_ok()
     }
 }

@@ -57,6 +57,7 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
         timeline: Timeline::new(0),
         last: RecordNumber::NONE,
         torn: false,
+        lost: 0,
         facts,
     };
     let birth = Birth {
@@ -90,6 +91,7 @@ fn around(restored: Restored, ownership: Ownership) -> Actor {
         ambient: Ambient::machine(),
         registry: Arc::clone(&registry),
         cluster: None,
+        server: Weak::new(),
     };
     let shown = Arc::new(ShownCell::new(shown_of(&restored.game), 1));
     let place = Arc::new(registry.take_place().unwrap());

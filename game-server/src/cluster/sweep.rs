@@ -50,6 +50,8 @@ async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), 
     let games = shared.log.games().await?;
     let orphans = games
         .into_iter()
+        // What cannot be read is nobody's to take.
+        .filter_map(|(code, owner)| Some((code, owner?)))
         .filter(|(code, owner)| is_orphan(shared, &leased, *code, owner));
     futures_util::stream::iter(orphans)
         .for_each_concurrent(AT_ONCE, async |(code, _owner)| {

@@ -1,10 +1,12 @@
 //! Before a call about a game is answered: is its game here? A server that is alone has all games there are.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 
 use super::game_key;
 use crate::cluster::{self, Located, Via};
@@ -13,10 +15,20 @@ use crate::problem::Refusal;
 use crate::registry::Found;
 use crate::server::Shared;
 
+/// How long a client waits for a game that is just being taken up; then it is told to come back.
+const OPENING_MAX: Duration = Duration::from_secs(2);
+
 /// Answers here, or sends the client to whoever has the game.
 pub(super) async fn route(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let (Some(cluster), Some(code)) = (&shared.cluster, game_key::of(request.uri())) else {
+    let Some(code) = game_key::of(request.uri()) else {
         return next.run(request).await;
+    };
+    let Some(cluster) = &shared.cluster else {
+        return if timeout(OPENING_MAX, shared.registry.settled(code)).await.is_ok() {
+            next.run(request).await
+        } else {
+            Refusal::elsewhere().into_response()
+        };
     };
     match shared.registry.find(code) {
         Found::Game(_) | Found::Lost => return next.run(request).await,

@@ -255,11 +255,11 @@ impl GameLog for MemoryLog {
         })
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.call(|games| {
             games
                 .iter()
-                .map(|(code, kept)| (*code, kept.stored.owner.clone()))
+                .map(|(code, kept)| (*code, Some(kept.stored.owner.clone())))
                 .collect()
         })
     }

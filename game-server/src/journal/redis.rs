@@ -220,17 +220,15 @@ impl GameLog for RedisLog {
         self.function(Function::Remove, code, args, |mut reply| reply.written())
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         let log = self.clone();
         Box::pin(async move {
             let mut games = BTreeMap::new();
             let mut cursor = "0".to_owned();
             loop {
                 let (next, codes) = log.scan(cursor).await?;
-                // Games that went meanwhile are no games.
-                let tails = try_join_all(codes.iter().map(|code| log.tail(*code))).await?;
-                let found = codes.into_iter().zip(tails);
-                games.extend(found.filter_map(|(code, tail)| Some((code, tail?.owner))));
+                let owners = try_join_all(codes.into_iter().map(|code| log.listed(code))).await?;
+                games.extend(owners.into_iter().flatten());
                 if next == "0" {
                     return Ok(games.into_iter().collect());
                 }
@@ -247,6 +245,15 @@ impl GameLog for RedisLog {
 }
 
 impl RedisLog {
+    /// A game that was found, with its owner if that can be read; none when it went meanwhile.
+    async fn listed(&self, code: GameCode) -> Result<Option<(GameCode, Option<Owner>)>, LogError> {
+        match self.tail(code).await {
+            Ok(tail) => Ok(tail.map(|tail| (code, Some(tail.owner)))),
+            Err(LogError::Corrupt { .. }) => Ok(Some((code, None))),
+            Err(error @ (LogError::Unavailable(_) | LogError::NotDone(_))) => Err(error),
+        }
+    }
+
     /// One step of listing: where to go on, and codes found. A code can be found twice.
     async fn scan(&self, cursor: String) -> Result<(String, Vec<GameCode>), LogError> {
         let count = number(u64::try_from(SCAN_COUNT).unwrap_or(u64::MAX));

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use protocol::ids::GameCode;
+use sqlx::Connection as _;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -73,17 +74,10 @@ impl SqliteLog {
     /// # Errors
     /// When the file cannot be opened, or a newer release has migrated it.
     pub async fn open(path: &Path, durability: Durability) -> Result<Self, SqliteLogError> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(match durability {
-                Durability::Process => SqliteSynchronous::Normal,
-                Durability::Power => SqliteSynchronous::Full,
-            })
-            .foreign_keys(true)
-            .busy_timeout(BUSY_MAX)
-            // Folding the log into the file takes synchronisations; the writer's tidying task does it, not a commit.
-            .pragma("wal_autocheckpoint", "0");
+        Self::open_with(path, options(path, durability)).await
+    }
+
+    async fn open_with(path: &Path, options: SqliteConnectOptions) -> Result<Self, SqliteLogError> {
         create_private(path).map_err(|error| SqliteLogError::Open(sqlx::Error::Io(error)))?;
         let writer = pool(1)
             .connect_with(options.clone())
@@ -187,7 +181,7 @@ impl GameLog for SqliteLog {
         self.write(write::Remove { code, claim, after })
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         let readers = self.readers.clone();
         Box::pin(async move { read::games(&readers).await })
     }
@@ -206,6 +200,20 @@ fn create_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
+fn options(path: &Path, durability: Durability) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(match durability {
+            Durability::Process => SqliteSynchronous::Normal,
+            Durability::Power => SqliteSynchronous::Full,
+        })
+        .foreign_keys(true)
+        .busy_timeout(BUSY_MAX)
+        // Folding the log into the file takes synchronisations; the writer's tidying task does it, not a commit.
+        .pragma("wal_autocheckpoint", "0")
+}
+
 fn pool(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .min_connections(1)
@@ -215,9 +223,15 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .max_lifetime(None)
         // A connection to a local file does not go stale.
         .test_before_acquire(false)
+        // Where the disk is full SQLite rolls a transaction back by itself, and the driver, whose own rollback then fails,
+        // takes the connection to be inside of it for ever: no game could be saved until a restart.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
 }
 
 /// A number for SQLite, which has only signed integers; ours never come near the end.
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,8 @@ pub(crate) struct Restored {
     pub(crate) last: RecordNumber,
     /// Whether the journal ended before that number, so that a snapshot must come before the next append.
     pub(crate) torn: bool,
+    /// Records that were appended, and acked, and are not there any longer.
+    pub(crate) lost: u64,
 }
 
 /// Puts a game together. A panic is caught, so that it costs this game alone.
@@ -66,6 +68,7 @@ fn put_together(stored: &Stored) -> Result<Restored, StoredError> {
         timeline,
         last: stored.last.max(journal.last),
         torn: journal.torn || journal.last < stored.last,
+        lost: stored.last.0.saturating_sub(journal.last.0),
     };
     let mut number = stored.through;
     for record in journal.records {

@@ -240,7 +240,62 @@ fn replay_goes_on_from_the_snapshot() {
     torn.journal.truncate(torn.journal.len() - 1);
     let restored = restore(&torn).unwrap();
     assert_eq!((restored.result_settled, restored.torn), (false, true));
-    assert_eq!(restored.last, done.last);
+    assert_eq!((restored.last, restored.lost), (done.last, 1));
+    // A write of which not even the number arrived was never acked.
+    let mut unacked = torn.clone();
+    unacked.last = RecordNumber(done.last.0 - 1);
+    let restored = restore(&unacked).unwrap();
+    assert_eq!((restored.torn, restored.lost), (true, 0));
+}
+
+#[test]
+fn no_flipped_bit_makes_another_game() {
+    let done = kept(&game_after(7), &records()[7..]);
+    let whole = restore(&done).unwrap();
+    // Of every byte one bit, another one than of its neighbours.
+    let flipped = |bytes: &[u8]| -> Vec<Vec<u8>> {
+        let flip = |at: usize| {
+            let mut bytes = bytes.to_vec();
+            bytes[at] ^= 1 << (at % 8);
+            bytes
+        };
+        (0..bytes.len()).map(flip).collect()
+    };
+    for journal in flipped(&done.journal) {
+        let damaged = Stored {
+            journal,
+            ..done.clone()
+        };
+        // An earlier moment of the same game, which says how much it lacks.
+        let restored = restore(&damaged).unwrap();
+        assert!(restored.lost > 0 && restored.torn);
+        let read = usize::try_from(done.last.0 - restored.lost - 7).unwrap();
+        let prefix = kept(&game_after(7), &records()[7..7 + read]);
+        assert_eq!(restored.game, restore(&prefix).unwrap().game);
+    }
+    // In snapshot and facts a few bits say when and on what system they were packed; all others are noticed.
+    for snapshot in flipped(&done.snapshot) {
+        let restored = restore(&Stored {
+            snapshot,
+            ..done.clone()
+        });
+        assert!(restored.is_err() || restored.is_ok_and(|restored| restored.game == whole.game));
+    }
+    for facts in flipped(&done.facts) {
+        let restored = restore(&Stored {
+            facts,
+            ..done.clone()
+        });
+        assert!(restored.is_err() || restored.is_ok_and(|restored| restored.game == whole.game));
+    }
+    for cut in 0..done.snapshot.len() {
+        let snapshot = done.snapshot[..cut].to_vec();
+        let truncated = Stored {
+            snapshot,
+            ..done.clone()
+        };
+        assert!(restore(&truncated).is_err(), "{cut} bytes");
+    }
 }
 
 #[test]

@@ -62,4 +62,9 @@ fn own_tokens_are_bound_to_their_game_and_kind() {
     assert!(keys.screen(&ticket, other).is_err());
     assert!(keys.player(&ticket, game).is_err());
     assert!(!format!("{keys:?}").contains("secret of the tests"));
+    // The wall clock was set: a player's game is still the same, a ticket's time is over.
+    let token = keys.sign_player(game, pass, 1).unwrap();
+    assert_eq!(keys.player(&token, game).unwrap(), pass);
+    let ticket = keys.sign_screen(game, 1).unwrap();
+    assert!(keys.screen(&ticket, game).is_err());
 }

@@ -106,7 +106,7 @@ async fn what_is_created_is_there(log: &dyn GameLog) {
         last,
     };
     assert_eq!(log.tail(code).await.unwrap(), Some(tail));
-    assert!(log.games().await.unwrap().contains(&(code, owner)));
+    assert!(log.games().await.unwrap().contains(&(code, Some(owner))));
     // A game that is written again goes on with its numbers.
     let again = Birth {
         through: RecordNumber(40),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use game_server::{Config, GameLog, MemoryLog};
+use game_server::{Config, GameLog, MemoryLog, Restoration};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -196,6 +196,33 @@ async fn until_snapshot(redis: &RedisServer) {
 }
 
 /// Nobody does anything: the owner must notice by itself, before it dies.
+#[tokio::test]
+async fn games_of_which_keys_are_damaged_are_lost_at_once_and_alone() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let first = Stage::with_log(Config::default(), Arc::new(log(&redis.url()).await)).await;
+    let [damaged, nobodys] = ["K7Q2MY", "K7Q2MZ"];
+    for (code, key) in [(CODE, "one"), (damaged, "other")] {
+        let (status, _) = first.post(code, Some(&first.token()), &first.body(key)).await;
+        assert_eq!(status, 201);
+    }
+    redis.ask(&["DEL", &format!("s:{{{damaged}}}")]).await;
+    redis.ask(&["SET", &format!("o:{{{nobodys}}}"), "garbage"]).await;
+    let second = Stage::with_log(Config::default(), Arc::new(log(&redis.url()).await)).await;
+    let asked = Instant::now();
+    let expected = Restoration {
+        restored: 1,
+        unreadable: 2,
+        left: 0,
+    };
+    assert_eq!(second.server.restore_own().await.unwrap(), expected);
+    // What is damaged does not get better by being asked for again while all other classes wait.
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    for (code, told) in [(CODE, 200), (damaged, 410), (nobodys, 410)] {
+        let (status, _) = second.status(&format!("?g={code}")).await;
+        assert_eq!(status, told, "{code}");
+    }
+}
+
 #[tokio::test]
 async fn a_waiting_class_is_written_again_as_soon_as_an_emptied_redis_is_back() {
     let mut redis = RedisServer::start(Keep::Nothing).await;

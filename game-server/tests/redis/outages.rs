@@ -78,6 +78,71 @@ async fn emptied_under_a_living_connection_it_is_told_as_missing() {
 }
 
 #[tokio::test]
+async fn a_game_of_which_a_key_was_taken_away_is_written_again_by_its_owner() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let claim = create(&log, code(0)).await;
+    append_surely(&log, code(0), claim, batch(1, 5)).await;
+    redis.ask(&["DEL", &format!("j:{{{}}}", code(0))]).await;
+    // An append alone would leave a hole that a restart finds too late.
+    assert_eq!(
+        log.append(code(0), claim, batch(6, 6)).await.unwrap(),
+        Written::Refused {
+            last: RecordNumber::NONE
+        }
+    );
+    assert_eq!(
+        log.snapshot(code(0), claim, RecordNumber(6), b"all".to_vec())
+            .await
+            .unwrap(),
+        Written::Saved
+    );
+    append_surely(&log, code(0), claim, batch(7, 8)).await;
+    assert_journal(&log, code(0), 7, 8).await;
+    // A snapshot alone would keep a game without its questions.
+    redis.ask(&["DEL", &format!("s:{{{}}}", code(0))]).await;
+    assert_eq!(
+        log.snapshot(code(0), claim, RecordNumber(8), b"all".to_vec())
+            .await
+            .unwrap(),
+        Written::Missing
+    );
+    assert_eq!(log.create(code(0), birth(8)).await.unwrap(), Created::New);
+}
+
+#[tokio::test]
+async fn keys_that_are_not_ours_cost_their_own_game_alone() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    create(&log, code(0)).await;
+    redis
+        .ask(&["SET", &format!("o:{{{}}}", code(1)), "garbage"])
+        .await;
+    redis
+        .ask(&["HSET", &format!("o:{{{}}}", code(2)), "g", "x"])
+        .await;
+    create(&log, code(3)).await;
+    redis.ask(&["DEL", &format!("s:{{{}}}", code(3))]).await;
+    redis.ask(&["LPUSH", &format!("s:{{{}}}", code(3)), "x"]).await;
+    redis.ask(&["SET", "o:{}", "x"]).await;
+    let games = log.games().await.unwrap();
+    let owned: Vec<_> = games
+        .iter()
+        .map(|(code, owner)| (*code, owner.is_some()))
+        .collect();
+    let expected = [
+        (code(0), true),
+        (code(1), false),
+        (code(2), false),
+        (code(3), true),
+    ];
+    assert_eq!(owned, expected);
+    for damaged in [log.load(code(1)).await, log.load(code(3)).await] {
+        assert!(matches!(damaged, Err(LogError::Corrupt { .. })), "{damaged:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_lost_library_is_loaded_again_within_the_call() {
     let redis = RedisServer::start(Keep::Nothing).await;
     let log = log(&redis.url()).await;

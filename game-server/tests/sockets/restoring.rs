@@ -330,6 +330,51 @@ async fn a_stop_leaves_a_snapshot_and_nobody_in_charge() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_a_log_that_refuses_for_a_while() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await.paused();
+    let (_host, _ada, mut bob, _, bob_token) = half_answered(&first).await;
+    log.set_trouble(Trouble::Refusing);
+    bob.say(json!({ "t": "answer", "q": 1, "choice": 1 })).await;
+    assert_eq!(bob.frame("ack").await["saved"], false);
+    let healing = log.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        healing.set_trouble(Trouble::None);
+    });
+    first.server.shutdown().await;
+    assert_eq!(bob.frame("result").await["saved"], false);
+    assert_eq!(
+        bob.frame("ack").await,
+        json!({ "t": "ack", "q": 1, "saved": true })
+    );
+    let stored = log.load(code()).await.unwrap().unwrap();
+    assert_eq!(stored.owner.server, None);
+    let second = successor(&log, 1).await.paused();
+    let (_, welcome) = second.resume(&bob_token).await;
+    assert_eq!(welcome["state"]["phase"], "results", "{welcome}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_without_a_log_gives_nothing_back() {
+    let log = MemoryLog::new();
+    let first = stage(&log).await.paused();
+    let (_host, _ada, mut bob, ..) = half_answered(&first).await;
+    log.set_trouble(Trouble::Refusing);
+    bob.say(json!({ "t": "answer", "q": 1, "choice": 1 })).await;
+    assert_eq!(bob.frame("ack").await["saved"], false);
+    let asked = tokio::time::Instant::now();
+    first.server.shutdown().await;
+    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+    log.set_trouble(Trouble::None);
+    let stored = log.load(code()).await.unwrap().unwrap();
+    assert!(
+        stored.owner.server.is_some(),
+        "whoever has not everything gives nothing back"
+    );
+}
+
 #[tokio::test]
 async fn a_create_whose_answer_was_lost_finds_its_game() {
     let log = MemoryLog::new();

@@ -136,6 +136,25 @@ async fn a_question_that_opened_just_before_a_crash_is_told_by_the_journal() {
     assert!(told.contains(&json!({ "t": "opened", "q": 1 })), "{told:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_owner_in_whose_time_nothing_happened_is_told_of_all_the_same() {
+    let log = MemoryLog::new();
+    stage(&log).await.create().await;
+    let mut servers = Vec::new();
+    for _ in 2..=3 {
+        let next = stage(&log).await.paused();
+        next.server.restore().await.unwrap();
+        // Longer than two snapshots are apart, shorter than it takes until an idle game would get one.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        servers.push(next);
+    }
+    let owner = |epoch| json!({ "t": "owner", "server": "game-0", "epoch": epoch });
+    assert_eq!(
+        told(&servers[1]).await,
+        [json!({ "t": "created" }), owner(1), owner(2), owner(3)]
+    );
+}
+
 #[tokio::test]
 async fn nobody_else_is_told_even_that_there_is_such_a_game() {
     let stage = Stage::open().await;

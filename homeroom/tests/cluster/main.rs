@@ -7,6 +7,7 @@
 
 mod client;
 mod processes;
+mod proxied;
 mod redis;
 #[expect(dead_code, reason = "the tests of the log do more to a Redis than these")]
 #[path = "../../../game-server/tests/redis/server.rs"]

@@ -41,6 +41,8 @@ static BINARIES: LazyLock<PathBuf> = LazyLock::new(|| {
         "game-server",
         "--package",
         "api",
+        "--package",
+        "ingress-proxy",
     ]);
     if folder.ends_with("release") {
         build.arg("--release");
@@ -87,6 +89,14 @@ pub(crate) struct Game {
     pub(crate) process: Process,
     pub(crate) public: Http,
     pub(crate) admin: Http,
+}
+
+/// A running proxy.
+pub(crate) struct Proxy {
+    pub(crate) public: Http,
+    admin: Http,
+    // Held for its drop.
+    _process: Process,
 }
 
 impl Cluster {
@@ -166,6 +176,28 @@ impl Cluster {
         Game::of(self.start_game(name, api, &[&flags, more].concat())).await
     }
 
+    /// Starts a proxy before game servers and an API.
+    pub(crate) async fn proxy(&self, games: &[(String, &Http)], api: &Http) -> Proxy {
+        let games: Vec<String> = games
+            .iter()
+            .map(|(name, at)| format!("--game={name}={}", at.0))
+            .collect();
+        let api = format!("--api=api-0={}", api.0);
+        let own = [
+            "--listen=127.0.0.1:0",
+            "--admin-listen=127.0.0.1:0",
+            "--log-format=json",
+            &api,
+        ];
+        let arguments: Vec<&str> = own.into_iter().chain(games.iter().map(String::as_str)).collect();
+        let process = self.start("ingress-proxy", "proxy", &arguments);
+        Proxy {
+            admin: process.bound("admin listener").await,
+            public: process.bound("listening").await,
+            _process: process,
+        }
+    }
+
     fn start_game(&self, name: &str, api: &Http, more: &[&str]) -> Process {
         let (name_flag, api_flag) = (
             format!("--name={name}"),
@@ -225,14 +257,25 @@ impl Game {
 
     /// Waits until a metric fits.
     pub(crate) async fn until_metric(&self, name: &str, fits: fn(u64) -> bool) {
-        until(name, async || {
-            let (_, page) = self.admin.get_text("/metrics").await?;
-            let line = page.lines().find(|line| line.starts_with(&format!("{name} ")))?;
-            let value: u64 = line.rsplit(' ').next()?.parse().ok()?;
-            fits(value).then_some(())
-        })
-        .await;
+        until_metric(&self.admin, name, fits).await;
     }
+}
+
+impl Proxy {
+    /// Waits until a metric fits.
+    pub(crate) async fn until_metric(&self, name: &str, fits: fn(u64) -> bool) {
+        until_metric(&self.admin, name, fits).await;
+    }
+}
+
+async fn until_metric(admin: &Http, name: &str, fits: fn(u64) -> bool) {
+    until(name, async || {
+        let (_, page) = admin.get_text("/metrics").await?;
+        let line = page.lines().find(|line| line.starts_with(&format!("{name} ")))?;
+        let value: u64 = line.rsplit(' ').next()?.parse().ok()?;
+        fits(value).then_some(())
+    })
+    .await;
 }
 
 fn address(event: &Value, field: &str) -> Http {

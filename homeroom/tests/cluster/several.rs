@@ -12,8 +12,8 @@ use crate::{Teacher, assert_played};
 pub(crate) const CODE: &str = "K7Q2MX";
 const PATH: &str = "/watch?g=K7Q2MX";
 /// Calls for a game that another server has.
-const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
-const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
+pub(crate) const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
+pub(crate) const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
 
 /// A Redis, an API, some game servers on both, and a teacher.
 pub(crate) struct Site {
@@ -92,7 +92,7 @@ pub(crate) fn join(name: &str) -> Value {
     json!({ "t": "join", "name": name })
 }
 
-fn resume(welcome: &Value) -> Value {
+pub(crate) fn resume(welcome: &Value) -> Value {
     json!({ "t": "resume", "token": welcome["token"], "seq": 0 })
 }
 

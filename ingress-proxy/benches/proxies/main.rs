@@ -10,7 +10,7 @@ mod gateway;
 mod table;
 mod traffic;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -35,7 +35,7 @@ struct Arguments {
     /// Messages a second and direction while their CPU and their time are measured.
     #[arg(long, default_value_t = 5_000)]
     rate: u32,
-    /// File for the table.
+    /// File for the table, from the repository's root.
     #[arg(long)]
     out: Option<PathBuf>,
     /// What cargo passes to every benchmark.
@@ -53,10 +53,15 @@ fn main() -> Result<()> {
     let table = runtime.block_on(measure(&arguments))?;
     let text = table.markdown();
     println!("{text}");
-    match &arguments.out {
-        Some(path) => std::fs::write(path, text).with_context(|| format!("write {}", path.display())),
-        None => Ok(()),
+    let Some(out) = &arguments.out else {
+        return Ok(());
+    };
+    // cargo starts benchmarks in their package.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(out);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
     }
+    std::fs::write(&path, text).with_context(|| format!("write {}", path.display()))
 }
 
 async fn measure(arguments: &Arguments) -> Result<Table> {

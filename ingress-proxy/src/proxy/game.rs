@@ -54,7 +54,9 @@ impl<'a> Search<'a> {
             .0
             .owners
             .get(code)
-            .and_then(|name| members.named(&name).cloned().map(Named));
+            .and_then(|name| members.named(&name).cloned().map(Named))
+            // Waiting for an owner that answers nothing would cost every phone a second.
+            .filter(|owner| !owner.0.is_silent());
         Self {
             proxy,
             code,

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::routing::get as on_get;
+use futures_util::StreamExt as _;
 use http::StatusCode;
 use ingress_proxy::{Group, Kind, Member, Proxy};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use crate::support::{Running, ask, get, group, listen, proxy, settings, telling};
+use crate::support::{Running, SOON, ask, get, group, listen, proxy, say, settings, socket, telling};
 
 /// A server that reads a request, and closes without an answer.
 async fn breaking() -> (std::net::SocketAddr, Arc<AtomicUsize>) {
@@ -69,6 +71,14 @@ async fn retries_end_when_the_budget_is_spent() {
 
 /// A server whose readiness a test decides.
 async fn probed(name: &'static str) -> (Running, Member, Arc<AtomicBool>) {
+    let (server, member, ready, admin) = probed_at(name).await;
+    // The admin listener lives as long as the test.
+    std::mem::forget(admin);
+    (server, member, ready)
+}
+
+/// The same with its admin listener, which a test may drop.
+async fn probed_at(name: &'static str) -> (Running, Member, Arc<AtomicBool>, Running) {
     let server = listen(telling(name)).await;
     let ready = Arc::new(AtomicBool::new(true));
     let says = Arc::clone(&ready);
@@ -84,9 +94,32 @@ async fn probed(name: &'static str) -> (Running, Member, Arc<AtomicBool>) {
         address: server.address,
         probe_port: Some(admin.address.port()),
     };
-    // The admin listener lives as long as the test.
-    std::mem::forget(admin);
-    (server, member, ready)
+    (server, member, ready, admin)
+}
+
+#[tokio::test]
+async fn who_cannot_be_reached_any_more_has_its_tunnels_closed_and_nobody_else() {
+    let (zero, one) = (probed_at("game-0").await, probed_at("game-1").await);
+    let games = Group::new(Kind::Games, vec![zero.1.clone(), one.1.clone()]).unwrap();
+    let apis = Group::new(Kind::Apis, vec![zero.1.clone()]).unwrap();
+    let proxy = listen(Proxy::new(games.clone(), apis, settings())).await;
+    let at = |server: usize| {
+        let mut codes = ["K7Q2MX", "222222", "ABCDEF", "ZZZZZZ"].into_iter();
+        let code = codes.find(|code| protocol::placement::order(&["game-0", "game-1"], code)[0] == server);
+        format!("/game/watch?g={}", code.unwrap())
+    };
+    let mut lost = socket(proxy.address, &at(0)).await.unwrap();
+    let mut kept = socket(proxy.address, &at(1)).await.unwrap();
+    assert_eq!(say(&mut lost, "a").await, "game-0: a");
+    // It must have been reached before, and a first look may not have been made yet.
+    zero.2.store(false, Ordering::Relaxed);
+    while games.now().named("game-0").unwrap().is_ready() {
+        tokio::task::yield_now().await;
+    }
+    drop(zero.3);
+    let ended = timeout(SOON, lost.next()).await.expect("an end");
+    assert!(!matches!(ended, Some(Ok(_))), "{ended:?}");
+    assert_eq!(say(&mut kept, "b").await, "game-1: b");
 }
 
 #[tokio::test]

@@ -365,3 +365,42 @@ async fn requests_follow_the_api() {
         );
     }
 }
+
+/// The real binary, which is told where the API is as every other client of it is.
+#[tokio::test]
+async fn the_binary_finds_the_api_by_its_kubeconfig() {
+    let (cluster, api) = Cluster::start().await;
+    let server = listen(telling("game-0")).await;
+    cluster.set("game-a", &[("game-0", "127.0.0.1")]);
+    let folder = tempfile::tempdir().unwrap();
+    let config = json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "test",
+        "clusters": [{ "name": "test", "cluster": { "server": format!("http://{}", api.address) } }],
+        "users": [{ "name": "test", "user": { "token": "secret" } }],
+        "contexts": [{ "name": "test", "context": { "cluster": "test", "user": "test", "namespace": "homeroom" } }],
+    });
+    let file = folder.path().join("config");
+    std::fs::write(&file, config.to_string()).unwrap();
+    let address = crate::support::nobody().await;
+    let mut proxy = std::process::Command::new(env!("CARGO_BIN_EXE_ingress-proxy"))
+        .env_clear()
+        .env("KUBECONFIG", &file)
+        .args(["--listen", &address.to_string()])
+        .arg(format!("--game=kubernetes:game:{}", server.address.port()))
+        .arg(format!("--api=api-0={}", server.address))
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + IN_TIME;
+    while tokio::net::TcpStream::connect(address).await.is_err() {
+        let ended = proxy.try_wait().unwrap();
+        assert!(ended.is_none() && Instant::now() < end, "{ended:?}");
+        tokio::task::yield_now().await;
+    }
+    let answer = get(address, "/game/status?g=K7Q2MX").await;
+    proxy.kill().unwrap();
+    proxy.wait().unwrap();
+    assert!(answer.contains("game-0 GET"), "{answer}");
+}

@@ -8,12 +8,13 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::Failure;
+use super::faults::{KillArgs, RollingArgs, ScaleArgs};
 use super::topology::TopologyArgs;
 use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets};
 use crate::measure::FaultKind;
 use crate::plan::{Pace, Plan, QUESTIONS, Segment};
 use crate::report::{Console, Judgement, Record, store};
-use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect};
+use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect, scale};
 use crate::stack::{Pauses, REDIS, Stack};
 use crate::sys::redis::Redis;
 use crate::sys::{clock, limits};
@@ -33,8 +34,13 @@ pub(super) enum Scenario {
     Ramp(RampArgs),
     /// Every socket drops in an open question and comes back at once.
     Reconnect(ReconnectArgs),
-    /// The server is killed at random instants while classes play: nothing that was acked as saved may be lost.
+    /// Game servers are killed at random instants while classes play, or frozen, or cut off: nothing that was acked as saved may be
+    /// lost.
     Kill(KillArgs),
+    /// Every process but the store is restarted by SIGTERM while classes play, one after the other, five times.
+    Rolling(RollingArgs),
+    /// One game server more and one less while classes play: who is disconnected.
+    Scale(ScaleArgs),
 }
 
 #[derive(Debug, Args)]
@@ -149,6 +155,9 @@ pub(super) struct RampArgs {
     /// Each stage holds for this long, in seconds, instead of 360, or 36 for all stages together with --short.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
     hold: Option<u64>,
+    /// Every connection goes to the next game server, whoever has the game: what a balancer without stickiness does.
+    #[arg(long)]
+    round_robin: bool,
     /// Admin addresses of all game servers, whose metrics tell how the games are spread behind a proxy.
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     admin: Vec<Target>,
@@ -204,33 +213,6 @@ impl ReconnectArgs {
     }
 }
 
-#[derive(Debug, Args)]
-pub(super) struct KillArgs {
-    #[command(flatten)]
-    common: Common,
-    /// Kills. [default: 50, with --short 5]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(kill::KILLS_MAX)))]
-    kills: Option<u32>,
-    /// Classes of 30 that play at the same time. [default: 64, with --short 16]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=300))]
-    classes: Option<u32>,
-    /// Fewer kills and classes.
-    #[arg(long)]
-    short: bool,
-}
-
-impl KillArgs {
-    fn timing(&self) -> kill::Timing {
-        let (kills, classes) = if self.short { (5, 16) } else { (50, 64) };
-        let timing = kill::Timing::full(self.kills.unwrap_or(kills), self.classes.unwrap_or(classes));
-        kill::Timing {
-            // Otherwise most of so few kills would meet lobbies.
-            spread_ms: if self.short { 6_000 } else { timing.spread_ms },
-            ..timing
-        }
-    }
-}
-
 impl Scenario {
     const fn common(&self) -> &Common {
         match self {
@@ -239,6 +221,8 @@ impl Scenario {
             Self::Ramp(args) => &args.common,
             Self::Reconnect(args) => &args.common,
             Self::Kill(args) => &args.common,
+            Self::Rolling(args) => &args.common,
+            Self::Scale(args) => &args.common,
         }
     }
 
@@ -248,10 +232,9 @@ impl Scenario {
             Self::Idle(args) => idle_plan(args),
             Self::Ramp(args) => args.stages().plan(args.common.seed),
             Self::Reconnect(args) => reconnect_plan(args),
-            Self::Kill(args) => {
-                args.timing()
-                    .plan(args.common.seed, kill::CLASS_SIZE, kill::PACE, kill::QUESTIONS)
-            }
+            Self::Kill(args) => args.plan(),
+            Self::Rolling(args) => args.plan(),
+            Self::Scale(args) => args.plan(),
         };
         Plan {
             segment: self.common().segment,
@@ -263,7 +246,7 @@ impl Scenario {
     const fn pauses(&self) -> Pauses {
         match self {
             // Its kills are nobody's fault, and what they cost games is no matter of a supervisor's patience.
-            Self::Kill(_) => Pauses::always(200),
+            Self::Kill(_) | Self::Rolling(_) | Self::Scale(_) => Pauses::always(200),
             Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => Pauses::CLUSTER,
         }
     }
@@ -274,6 +257,8 @@ impl Scenario {
             Self::Bigroom(_) => plan.sizes.iter().copied().max().map_or(0, u64::from),
             Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => ramp::sockets(plan),
             Self::Kill(args) => kill::sockets(args.timing()),
+            Self::Rolling(args) => kill::sockets(args.timing()),
+            Self::Scale(args) => scale::sockets(args.timing()),
         }
     }
 
@@ -284,20 +269,52 @@ impl Scenario {
             Self::Bigroom(_) | Self::Idle(_) if common.segment != Segment::WHOLE => {
                 Some("this scenario is one process's; --segment goes with ramp and reconnect")
             }
-            Self::Kill(_) if common.segment != Segment::WHOLE => Some(
-                "kill is one process's: it has to know what was in flight; --segment goes with ramp and reconnect",
+            Self::Ramp(args) if args.round_robin && !(common.up && common.is_cluster()) => Some(
+                "only game servers that share a store pass on what is not theirs: give --up --games 2 --store redis with --round-robin",
             ),
-            Self::Kill(_) if !common.up => {
-                Some("kill starts the servers that it kills: give --up, and --bin for another binary")
+            Self::Ramp(args) if args.round_robin && common.has_proxies(1) => {
+                Some("a proxy keeps classes together, which --round-robin does without: leave --proxies out")
             }
-            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) | Self::Kill(_) => None,
+            Self::Kill(args) => args.objection(),
+            Self::Rolling(args) => args.objection(),
+            Self::Scale(args) => args.objection(),
+            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => None,
         }
     }
 }
 
 impl Common {
-    fn targets(&self, stack: Option<&Stack>) -> Option<Targets> {
+    pub(super) const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(super) const fn segment(&self) -> Segment {
+        self.segment
+    }
+
+    pub(super) const fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// Whether several game servers that share a store are started.
+    pub(super) fn is_cluster(&self) -> bool {
+        self.topology.is_cluster()
+    }
+
+    /// Whether at least so many proxies are started.
+    pub(super) const fn has_proxies(&self, number: u32) -> bool {
+        self.topology.proxies() >= number
+    }
+
+    /// Processes that are started, but the store.
+    pub(super) fn processes(&self) -> u32 {
+        self.topology.processes()
+    }
+
+    /// Where clients are to go; `in_turn` for game servers, whoever has the game.
+    fn targets(&self, stack: Option<&Stack>, in_turn: bool) -> Option<Targets> {
         let targets = match (stack, &self.target, &self.api) {
+            (Some(stack), _, _) if in_turn => stack.targets_in_turn()?,
             (Some(stack), _, _) => stack.targets()?,
             (None, Some(target), _) => Targets::from(target.clone()),
             (None, None, Some(api)) => Targets::direct(self.servers.clone(), api.clone()),
@@ -347,6 +364,9 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     if let Some(why) = scenario.objection() {
         return Err(Failure::configuration(anyhow::anyhow!(why)));
     }
+    if let Scenario::Kill(args) = scenario {
+        args.enter_own_network()?;
+    }
     limits::ensure_descriptors(scenario.sockets(&plan))
         .map_err(|why| Failure::configuration(anyhow::anyhow!(why)))?;
 
@@ -355,11 +375,17 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         ready.map_err(Failure::configuration)?;
     }
     let begun = clock::unix_ms();
+    let (cuts, in_turn) = match scenario {
+        Scenario::Kill(args) => (args.cut, false),
+        Scenario::Ramp(args) => (false, args.round_robin),
+        Scenario::Bigroom(_) | Scenario::Idle(_) | Scenario::Reconnect(_) => (false, false),
+        Scenario::Rolling(_) | Scenario::Scale(_) => (false, false),
+    };
     let mut stack = match common.up {
-        true => Some(common.topology.start(None, scenario.pauses())?),
+        true => Some(common.topology.start(None, scenario.pauses(), cuts)?),
         false => None,
     };
-    let Some(targets) = common.targets(stack.as_ref()) else {
+    let Some(targets) = common.targets(stack.as_ref(), in_turn) else {
         return Err(Failure::configuration(anyhow::anyhow!(
             "give --target, --servers or --up"
         )));
@@ -378,16 +404,25 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         }
         Scenario::Ramp(args) => {
             let admins = match (stack.as_ref(), args.admin.is_empty()) {
+                (Some(stack), true) if in_turn => stack.game_admins(),
                 (Some(stack), true) => stack.admins_behind_proxies(),
                 (Some(_), false) | (None, _) => &args.admin,
             };
-            ramp::run(&targets, admins, &plan, &args.stages(), console)
+            let spread = ramp::Placed { admins, in_turn };
+            ramp::run(&targets, spread, &plan, &args.stages(), console)
         }
         Scenario::Reconnect(args) => reconnect::run(&targets, &plan, args.timing(), console),
         Scenario::Kill(args) => {
-            let victims = stack.as_mut();
-            let victims = victims.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --up")))?;
-            kill::run(&targets, &plan, args.timing(), victims, console)
+            let mut victims = up(stack.as_mut())?.victims(args.blow());
+            kill::run(&targets, &plan, args.timing(), &mut victims, console)
+        }
+        Scenario::Rolling(args) => {
+            let mut victims = up(stack.as_mut())?.victims(kill::Blow::Stop);
+            kill::run(&targets, &plan, args.timing(), &mut victims, console)
+        }
+        Scenario::Scale(args) => {
+            let mut fleet = up(stack.as_mut())?.growing();
+            scale::run(&targets, &plan, args.timing(), &mut fleet, console)
         }
     };
     let mut outcome = match played {
@@ -411,6 +446,11 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         console.line(&format!("written to {}", path.display()));
     }
     Ok(judgement.is_good())
+}
+
+/// The servers that this run has started.
+fn up(stack: Option<&mut Stack>) -> Result<&mut Stack, Failure> {
+    stack.ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --up")))
 }
 
 /// What ended a run that could not be carried out. When it was this machine's ports or descriptors, that is a verdict and

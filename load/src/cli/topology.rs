@@ -23,7 +23,7 @@ pub(super) struct TopologyArgs {
     /// time up to 6,000, forgiven after 12 s of life; kill: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
     restart_after: Option<u64>,
-    /// Proxies before them, up to 8; a class goes to one of them.
+    /// Proxies before them, up to 8; the members of a class are spread over them, and who comes back takes the next one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     proxies: u32,
     /// Binary of the server in one process, `homeroom`. [default: beside this program]
@@ -53,8 +53,25 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 impl TopologyArgs {
-    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise.
-    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses) -> Result<Stack, Failure> {
+    /// Whether there are several game servers that share a store.
+    pub(super) fn is_cluster(&self) -> bool {
+        self.store == Kind::Redis && self.games.is_some_and(|games| games > 1)
+    }
+
+    /// Proxies.
+    pub(super) const fn proxies(&self) -> u32 {
+        self.proxies
+    }
+
+    /// Processes but the store.
+    pub(super) fn processes(&self) -> u32 {
+        self.games
+            .map_or(1, |games| games + self.apis.unwrap_or(1) + self.proxies)
+    }
+
+    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise. With `networks`
+    /// each game server has one of its own, which can be cut.
+    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses, networks: bool) -> Result<Stack, Failure> {
         let Self {
             store,
             proxies,
@@ -80,6 +97,10 @@ impl TopologyArgs {
             },
         };
         let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
+        let topology = match networks {
+            true => topology.with_networks().map_err(Failure::configuration)?,
+            false => topology,
+        };
         let pauses = self.restart_after.map_or(pauses, Pauses::always);
         Ok(Stack::start(&topology, pauses)?)
     }

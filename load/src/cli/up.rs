@@ -22,7 +22,7 @@ pub(super) struct UpArgs {
 
 /// Runs until a signal asks for the end.
 pub(super) fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> {
-    let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER)?;
+    let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER, false)?;
     announce(&stack, console);
     let mut told = vec![0; stack.services().len()];
     while !signals::stop_requested() {

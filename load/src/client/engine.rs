@@ -10,6 +10,7 @@ use mio::{Events, Interest, Poll, Token};
 use thiserror::Error;
 
 use super::host::Host;
+use super::http::Target;
 use super::link::{Link, LinkError, LinkEvent};
 use super::pacer::{Due, Pacer, Task};
 use super::player::Player;
@@ -112,18 +113,18 @@ impl Engine {
 
     /// Adds the class `number` of the plan, whose game has `code`. Classes before it that another process plays stand empty.
     pub fn add_class_as(&mut self, number: u32, code: &str) {
-        let target = self.targets.game(code);
         let path = self.targets.game_path(&format!("/watch?g={code}"));
-        let door = Door {
+        let door = |target: &Target| Door {
             address: target.address,
             request: super::link::request(&target.host, &path),
         };
+        let doors = self.targets.doors(code).map(door).collect();
         while self.world.classes.len() <= index(number) {
-            let empty = Class::new(small(self.world.classes.len()), 0, None);
+            let empty = Class::new(small(self.world.classes.len()), 0, Vec::new());
             self.world.classes.push(empty);
         }
         if let Some(class) = self.world.classes.get_mut(index(number)) {
-            *class = Class::new(number, self.world.plan.questions, Some(door));
+            *class = Class::new(number, self.world.plan.questions, doors);
         }
     }
 
@@ -162,6 +163,16 @@ impl Engine {
     #[must_use]
     pub fn conns(&self) -> &[Conn] {
         &self.conns
+    }
+
+    /// Whether whoever is at a connection was told anything since `moment`, or on a socket opened after the blow; or is not here.
+    #[must_use]
+    pub fn has_heard_since(&self, conn: u32, moment: Stamp) -> bool {
+        let struck_at = self.world.struck_at.unwrap_or(moment);
+        self.conns.get(index(conn)).is_none_or(|conn| match &conn.role {
+            Role::Player(player) => !player.is_here() || player.has_heard_since(moment, struck_at),
+            Role::Host(host) => !host.is_here() || host.has_heard_since(moment, struck_at),
+        })
     }
 
     /// All players, in the order of adding.
@@ -218,7 +229,7 @@ impl Engine {
         for conn in self.conns.drain(index(first).min(self.conns.len())..) {
             self.world.opening -= u32::from(conn.link.as_ref().is_some_and(Link::is_opening));
             if let Some(class) = self.world.class_mut(conn.role.class()) {
-                *class = Class::new(class.number, 0, None);
+                *class = Class::new(class.number, 0, Vec::new());
             }
         }
         self.pacer.forget_from(first);
@@ -304,6 +315,7 @@ impl Engine {
                 Task::Answer { .. }
                 | Task::TapAgain { .. }
                 | Task::Ping
+                | Task::Listen
                 | Task::Start
                 | Task::Close { .. }
                 | Task::Next { .. }
@@ -356,10 +368,7 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(number)) else {
             return;
         };
-        let door = self
-            .world
-            .class(conn.role.class())
-            .and_then(|class| class.door.as_ref());
+        let door = conn.door(&self.world);
         let Some(address) = door.map(|door| door.address).filter(|_| conn.link.is_none()) else {
             return;
         };
@@ -377,10 +386,7 @@ impl Engine {
         });
         // On one machine the connection stands by now, and the request can leave without waiting to be told so.
         let opened = opened.and_then(|mut link| {
-            let door = self
-                .world
-                .class(conn.role.class())
-                .and_then(|class| class.door.as_ref());
+            let door = conn.door(&self.world);
             link.begin(door.map_or(&[][..], |door| &door.request))?;
             Ok(link)
         });
@@ -404,9 +410,12 @@ impl Engine {
         // Who is cut off is told all the same: a host remembers what it wants to click.
         match &mut conn.role {
             Role::Player(player) => player.on_due(now, due, &mut self.world, &mut self.effects),
-            Role::Host(host) => host.on_due(now, due.task, &mut self.world, &mut self.effects),
+            Role::Host(host) => host.on_due(now, due, &mut self.world, &mut self.effects),
         }
         conn.flush(&mut self.world, &mut self.effects);
+        if std::mem::take(&mut self.effects.give_up) {
+            conn.give_up(now, &mut self.world, &mut self.effects);
+        }
     }
 
     fn serve(&mut self, event: &mio::event::Event) {
@@ -420,10 +429,8 @@ impl Engine {
         let Some(conn) = conns.get_mut(number) else { return };
         let Some(link) = conn.link.as_mut() else { return };
         if event.is_writable() {
-            let door = world
-                .classes
-                .get(index(conn.role.class()))
-                .and_then(|class| class.door.as_ref());
+            let class = world.classes.get(index(conn.role.class()));
+            let door = class.and_then(|class| class.door(conn.role.door()));
             let request = door.map_or(&[][..], |door| &door.request);
             if let Err(error) = link.on_writable(request) {
                 effects.conn = small(number);
@@ -494,17 +501,42 @@ impl Role {
         }
     }
 
+    fn door(&self) -> u32 {
+        match self {
+            Self::Player(player) => player.door(),
+            Self::Host(host) => host.door(),
+        }
+    }
+
     fn on_event(&mut self, now: Stamp, event: &LinkEvent<'_>, world: &mut World, effects: &mut Effects) {
         match (self, event) {
-            (Self::Player(player), LinkEvent::Open) => player.on_open(clock::now().since(now), effects),
+            (Self::Player(player), LinkEvent::Open) => {
+                player.on_open(now, clock::now().since(now), world, effects);
+            }
             (Self::Player(player), LinkEvent::Message(m)) => player.on_message(now, m, world, effects),
-            (Self::Host(host), LinkEvent::Open) => host.on_open(effects),
+            (Self::Host(host), LinkEvent::Open) => host.on_open(now, world, effects),
             (Self::Host(host), LinkEvent::Message(m)) => host.on_message(now, m, world, effects),
         }
     }
 }
 
 impl Conn {
+    /// Where it connects to next, or is connected to.
+    fn door<'w>(&self, world: &'w World) -> Option<&'w Door> {
+        world.class(self.role.class())?.door(self.role.door())
+    }
+
+    /// Drops a socket that was silent for too long; without a farewell, which nobody would take.
+    fn give_up(&mut self, now: Stamp, world: &mut World, effects: &mut Effects) {
+        let Some(link) = self.link.take() else { return };
+        world.opening -= u32::from(link.is_opening());
+        self.frozen = false;
+        match &mut self.role {
+            Role::Player(player) => player.on_silence(now, world, effects),
+            Role::Host(host) => host.on_silence(now, world, effects),
+        }
+    }
+
     /// Whether a player of `class` is here with an open socket.
     #[must_use]
     pub fn is_open_player_of(&self, class: u32) -> bool {

@@ -1,7 +1,10 @@
 //! A teacher's screen: starts the game, closes questions and moves on as planned, keeps what it is shown.
 
+use std::collections::BTreeSet;
+
 use super::codec::Message;
-use super::pacer::Task;
+use super::pacer::{Due, Task};
+use super::patience::{Patience, QUIET_PLAYING_MS};
 use super::world::{Effects, OnLoss, World};
 use crate::measure::{FaultKind, Sequence};
 use crate::sys::clock::Stamp;
@@ -67,7 +70,8 @@ pub struct Host {
     token: String,
     sequence: Sequence,
     stage: Stage,
-    roster: u32,
+    /// Players it was told of, by id: a change may be told that its state has already.
+    roster: BTreeSet<u32>,
     places: Vec<HostPlace>,
     reveals: Vec<Reveal>,
     /// Has its state on the socket that is open.
@@ -77,6 +81,9 @@ pub struct Host {
     /// Times that it was cut off, and failed attempts to come back since.
     turn: u32,
     attempt: u32,
+    /// When the server said to come back, in milliseconds from the end of the socket.
+    asked_ms: Option<u32>,
+    patience: Patience,
     /// When it asked for a question, or for the podium after the last one, and has not been shown it yet.
     clicked_at: Option<Stamp>,
     /// Asked for the head of the sequence.
@@ -102,17 +109,30 @@ impl Host {
             token,
             sequence: Sequence::default(),
             stage: Stage::Opening,
-            roster: 0,
+            roster: BTreeSet::new(),
             places: Vec::new(),
             reveals: Vec::new(),
             here: false,
             away_since: None,
             turn: 0,
             attempt: 0,
+            asked_ms: None,
+            patience: Patience::default(),
             clicked_at: None,
             asked: false,
             wants: Wants::default(),
         }
+    }
+
+    /// Which of its game's doors it takes, by number.
+    pub(super) const fn door(&self) -> u32 {
+        self.class.wrapping_add(self.turn).wrapping_add(self.attempt)
+    }
+
+    /// Whether it was told anything since `moment`, or on a socket that was opened after `struck_at`.
+    #[must_use]
+    pub fn has_heard_since(&self, moment: Stamp, struck_at: Stamp) -> bool {
+        self.patience.has_heard_since(moment, struck_at)
     }
 
     /// Index of its class.
@@ -182,8 +202,8 @@ impl Host {
 
     /// Players it was told of.
     #[must_use]
-    pub const fn roster(&self) -> u32 {
-        self.roster
+    pub fn roster(&self) -> u32 {
+        small(self.roster.len())
     }
 
     /// The final places.
@@ -205,7 +225,11 @@ impl Host {
     }
 
     /// The handshake is done.
-    pub(super) fn on_open(&self, effects: &mut Effects) {
+    pub(super) fn on_open(&mut self, now: Stamp, world: &World, effects: &mut Effects) {
+        self.patience.opened(now);
+        if world.is_watchful {
+            self.patience.begin(now, effects);
+        }
         effects.send(ToServer::Host { token: &self.token });
     }
 
@@ -220,6 +244,7 @@ impl Host {
         match *message {
             Message::Text(text) => {
                 world.tally.messages += 1;
+                self.patience.heard(now);
                 match Frame::parse(text) {
                     Ok(frame) => self.on_frame(now, &frame, world, effects),
                     Err(error) => self.fault(world, FaultKind::Malformed, || format!("{error}: {text}")),
@@ -236,8 +261,10 @@ impl Host {
 
     /// Something is due. A task whose moment in the game has passed does nothing: the deadline, or the last answer, may
     /// have closed the question before the host could. Who was cut off does it when it is back.
-    pub(super) fn on_due(&mut self, now: Stamp, task: Task, world: &mut World, effects: &mut Effects) {
+    pub(super) fn on_due(&mut self, now: Stamp, due: Due, world: &mut World, effects: &mut Effects) {
+        let task = due.task;
         match task {
+            Task::Listen => return self.patience.on_due(due.at, now, QUIET_PLAYING_MS, effects),
             Task::Start => self.wants.start = true,
             Task::End => self.wants.end = true,
             Task::Finish => self.wants.finish = true,
@@ -264,11 +291,16 @@ impl Host {
                 effects.send(ToServer::End);
             }
             (Task::Finish, Stage::Podium) => effects.send(ToServer::Finish),
+            // The harness's question, of which a page would know nothing.
             (Task::Ping, _) => {
                 self.asked = true;
-                effects.send(ToServer::Ping);
+                return effects.send(ToServer::Ping);
             }
-            _ => {}
+            _ => return,
+        }
+        // Whatever a host does is told at once, so silence means a dead line.
+        if world.is_watchful {
+            self.patience.asked(now, effects);
         }
     }
 
@@ -289,10 +321,13 @@ impl Host {
                 self.attempt += 1;
                 world.tally.failed_attempts += 1;
             }
-            let wait_ms = world.plan.backoff_ms(self.class, NUMBER, self.turn, self.attempt);
+            self.patience.end();
+            let asked_ms = self.asked_ms.take();
+            let wait_ms = asked_ms.unwrap_or_else(|| self.backoff_ms(world));
             effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
             return;
         }
+        self.patience.end();
         self.here = false;
         if self.away_since.take().is_some()
             && let Some(class) = world.class_mut(self.class)
@@ -305,9 +340,28 @@ impl Host {
         }
     }
 
+    fn backoff_ms(&self, world: &World) -> u32 {
+        world.plan.backoff_ms(self.class, NUMBER, self.turn, self.attempt)
+    }
+
+    /// It gave its socket up, because the server was silent for too long. The first attempt to come back is made at once.
+    pub(super) fn on_silence(&mut self, now: Stamp, world: &mut World, effects: &mut Effects) {
+        world.tally.silent += 1;
+        let wait_ms = if self.here {
+            world.tally.cut_off += 1;
+            self.leave(now, world);
+            0
+        } else {
+            self.attempt += 1;
+            self.backoff_ms(world)
+        };
+        effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
+    }
+
     /// It dropped its socket itself, and wants to be back at `back_at`.
     pub(super) fn on_dropped(&mut self, back_at: Stamp, world: &mut World) {
         world.tally.dropped += 1;
+        self.patience.end();
         if self.here {
             self.leave(back_at, world);
         }
@@ -317,13 +371,11 @@ impl Host {
         self.here = false;
         self.turn += 1;
         self.attempt = 0;
-        self.away_since = Some(since);
-        if let Some(class) = world.class_mut(self.class) {
-            class.away += 1;
-        }
+        self.away_since = Some(world.leaves(self.class, since));
     }
 
     fn on_close(&mut self, code: Option<u16>, world: &mut World) {
+        world.tally.closed_as_moved += u64::from(code == Some(1_012));
         if let Some(class) = world.class_mut(self.class) {
             class.last_refusal = code.unwrap_or(0);
         }
@@ -358,9 +410,13 @@ impl Host {
     }
 
     fn on_frame(&mut self, now: Stamp, frame: &Frame<'_>, world: &mut World, effects: &mut Effects) {
+        self.asked_ms = frame.retry_ms;
         match frame.t.as_str() {
             "sync" => self.on_sync(now, frame, world, effects),
-            "roster" => self.roster += frame.joined.as_ref().map_or(0, |j| small(j.len())),
+            "roster" => {
+                let joined = frame.joined.iter().flatten();
+                self.roster.extend(joined.map(|entry| entry.id));
+            }
             "question" => self.on_question(now, frame, world, effects),
             "reveal" => self.on_reveal(now, frame, world, effects),
             "over" => self.on_over(frame, world),
@@ -402,13 +458,13 @@ impl Host {
                 format!("a state with seq {seq}")
             });
         }
-        self.roster = state.roster.as_ref().map_or(0, |r| small(r.len()));
+        self.roster = state.roster.iter().flatten().map(|entry| entry.id).collect();
         (self.here, self.attempt) = (true, 0);
         if let Some(since) = self.away_since.take() {
-            world.tally.back.record(now.since(since));
-            if let Some(class) = world.class_mut(self.class) {
-                class.away -= 1;
-            }
+            world.returns(self.class, since, now);
+        }
+        if let Some(class) = world.class_mut(self.class) {
+            class.at_epoch(state.epoch);
         }
         if self.stage == Stage::Opening {
             self.stage = Stage::Lobby;

@@ -35,6 +35,8 @@ pub enum Task {
     },
     /// Ask for a `pong`.
     Ping,
+    /// Look whether the server has been silent for too long.
+    Listen,
     /// A host opens the first question.
     Start,
     /// A host closes a question.

@@ -6,6 +6,7 @@ mod presence;
 
 use super::codec::Message;
 use super::pacer::{Due, Task};
+use super::patience::{Patience, QUIET_PLAYING_MS, QUIET_WAITING_MS};
 use super::world::{Effects, World};
 use crate::measure::{FaultKind, Sequence, SequenceFault};
 use crate::plan::{self, Mishap};
@@ -57,6 +58,9 @@ pub struct Player {
     /// Times that it was cut off, and failed attempts to come back since.
     turn: u16,
     attempt: u16,
+    /// When the server said to come back, in milliseconds from the end of the socket.
+    asked_ms: Option<u32>,
+    patience: Patience,
 }
 
 /// What a frame with a sequence number is to a phone.
@@ -110,7 +114,21 @@ impl Player {
             away_since: None,
             turn: 0,
             attempt: 0,
+            asked_ms: None,
+            patience: Patience::default(),
         }
+    }
+
+    /// Which of its game's doors it takes, by number.
+    pub(super) fn door(&self) -> u32 {
+        let attempts = u32::from(self.turn) + u32::from(self.attempt);
+        self.class.wrapping_add(self.student).wrapping_add(attempts)
+    }
+
+    /// Whether it was told anything since `moment`, or on a socket that was opened after `struck_at`.
+    #[must_use]
+    pub fn has_heard_since(&self, moment: Stamp, struck_at: Stamp) -> bool {
+        self.patience.has_heard_since(moment, struck_at)
     }
 
     /// Index of its class.
@@ -180,6 +198,7 @@ impl Player {
         match *message {
             Message::Text(text) => {
                 world.tally.messages += 1;
+                self.patience.heard(now);
                 if let Some(class) = world.class_mut(self.class) {
                     class.traffic.frames += 1;
                     class.traffic.payload_bytes += crate::sys::count(text.len());
@@ -200,6 +219,14 @@ impl Player {
 
     /// Something is due. Who is not welcomed yet, or was cut off, does it when it is back.
     pub(super) fn on_due(&mut self, now: Stamp, due: Due, world: &mut World, effects: &mut Effects) {
+        if due.task == Task::Listen {
+            let is_playing = self.answered_q > 0 || self.open_q > 0;
+            let quiet_ms = match is_playing && !self.saw_end {
+                true => QUIET_PLAYING_MS,
+                false => QUIET_WAITING_MS,
+            };
+            return self.patience.on_due(due.at, now, quiet_ms, effects);
+        }
         if !self.here {
             return;
         }
@@ -210,6 +237,8 @@ impl Player {
                 self.asked = true;
                 effects.send(crate::wire::ToServer::Ping);
             }
+            // Done above.
+            Task::Listen => {}
             // The engine's.
             Task::Connect | Task::Drop { .. } | Task::Freeze { .. } | Task::Thaw => {}
             // A host's.
@@ -232,6 +261,7 @@ impl Player {
             let joins = is_welcome && self.id == 0;
             self.unsaved = frame.saved == Some(false) && (self.unsaved || joins);
         }
+        self.asked_ms = frame.retry_ms;
         match frame.t.as_str() {
             "welcome" => self.on_welcome(now, frame, world, effects),
             "sync" => self.on_sync(now, text, frame, world, effects),

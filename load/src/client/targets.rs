@@ -14,6 +14,8 @@ pub const STORE_PREFIX: &str = "/store";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Targets {
     games: Vec<Target>,
+    /// Whether any of them will do for any game: they are proxies, or game servers that pass on what is not theirs.
+    any: bool,
     api: Target,
     game_prefix: String,
     store_prefix: String,
@@ -31,9 +33,20 @@ impl Targets {
     pub fn direct(games: Vec<Target>, api: Target) -> Self {
         Self {
             games,
+            any: false,
             api,
             game_prefix: GAME_PREFIX.to_owned(),
             store_prefix: STORE_PREFIX.to_owned(),
+        }
+    }
+
+    /// Addresses of which each will do for every game, and the API at `api`. The members of a class are spread over them, and whoever
+    /// comes back takes the next one, as behind a balancer that goes round.
+    #[must_use]
+    pub fn any_of(games: Vec<Target>, api: Target) -> Self {
+        Self {
+            any: true,
+            ..Self::direct(games, api)
         }
     }
 
@@ -63,6 +76,15 @@ impl Targets {
     #[must_use]
     pub fn game(&self, code: &str) -> &Target {
         self.games.get(index(self.server_of(code))).unwrap_or(&self.api)
+    }
+
+    /// The ways to the game `code`.
+    pub fn doors(&self, code: &str) -> impl Iterator<Item = &Target> {
+        let (every, one) = match self.any {
+            true => (self.games.as_slice(), None),
+            false => (&[][..], Some(self.game(code))),
+        };
+        every.iter().chain(one)
     }
 
     /// Calls about the game `code`.
@@ -108,6 +130,14 @@ mod tests {
         assert_eq!(ports.into_iter().collect::<Vec<_>>(), [1, 2]);
         assert_eq!(targets.game("K7Q2MX"), targets.game("K7Q2MX"));
         assert_eq!(targets.store_path("/quizzes"), "/store/quizzes");
+        let ports = |targets: &Targets| -> Vec<u16> {
+            targets.doors("K7Q2MX").map(|door| door.address.port()).collect()
+        };
+        assert_eq!(ports(&targets), [targets.game("K7Q2MX").address.port()]);
+        assert_eq!(
+            ports(&Targets::any_of(vec![target(1), target(2)], target(3))),
+            [1, 2]
+        );
         let bare = Targets::from(target(9)).with_prefixes("", "/s/");
         assert_eq!(
             (bare.game_path("/games?g=X"), bare.store_path("/q")),

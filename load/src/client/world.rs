@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use super::board::Board;
 use super::codec::{self, Opcode};
 use super::pacer::{Due, Task};
 use crate::measure::Tally;
 use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
-use crate::sys::index;
+use crate::sys::{index, small};
 use crate::wire::ToServer;
 
 /// Bytes and frames that the players of a class received.
@@ -64,8 +65,8 @@ pub(super) const NEVER_DONE_US: u64 = 25_000;
 pub struct Class {
     /// Index in the plan.
     pub number: u32,
-    /// How its game is reached; none for a class that another process plays.
-    pub door: Option<Door>,
+    /// How its game is reached, each as good as the others; none for a class that another process plays.
+    pub doors: Vec<Door>,
     /// What its players received.
     pub traffic: Traffic,
     /// Clicks by question, the first question's at 0.
@@ -80,20 +81,30 @@ pub struct Class {
     pub gone: u32,
     /// Members, the host included, that were cut off and are not back yet.
     pub away: u32,
+    /// The newest epoch that a state of its game had.
+    pub epoch: u32,
+    /// Times that a state had a newer one than before: the game was taken over, or handed over.
+    pub moves: u32,
+    /// Times that a member was cut off, or dropped its socket.
+    pub losses: u64,
+    /// Since when nobody new is away, when somebody is: the moment at which its service may have ended.
+    gap_since: Option<Stamp>,
     /// Questions up to this one were clicked closed by its host; all when it has ended the playing.
     pub closed_q: u16,
+    /// What its phones were told of their places.
+    pub(super) board: Board,
     /// Why the last attempt to come back failed: the status of a refused handshake or the code of a close, 0 when the
     /// connection itself failed.
     pub last_refusal: u16,
 }
 
 impl Class {
-    /// A class whose game is reached by `door`.
+    /// A class whose game is reached by `doors`.
     #[must_use]
-    pub fn new(number: u32, questions: u16, door: Option<Door>) -> Self {
+    pub fn new(number: u32, questions: u16, doors: Vec<Door>) -> Self {
         Self {
             number,
-            door,
+            doors,
             traffic: Traffic::default(),
             clicks: vec![Click::default(); usize::from(questions)],
             joined: 0,
@@ -101,8 +112,48 @@ impl Class {
             ended: 0,
             gone: 0,
             away: 0,
+            epoch: 0,
+            moves: 0,
+            losses: 0,
+            gap_since: None,
             closed_q: 0,
+            board: Board::default(),
             last_refusal: 0,
+        }
+    }
+
+    /// The door of a member whose number, with the attempts made so far, is `turn`: who comes back takes the next one, as behind a
+    /// balancer.
+    #[must_use]
+    pub fn door(&self, turn: u32) -> Option<&Door> {
+        let doors = small(self.doors.len());
+        self.doors.get(index(turn.checked_rem(doors)?))
+    }
+
+    /// A member was cut off at `since`.
+    pub fn left(&mut self, since: Stamp) {
+        if self.away == 0 {
+            self.gap_since = Some(since);
+        }
+        self.away += 1;
+        self.losses += 1;
+    }
+
+    /// A member is back at `now`. When it is the first one, and most of the class was away with it: how long the game was
+    /// without service, in microseconds.
+    pub fn returned(&mut self, now: Stamp) -> Option<u64> {
+        let was_most = self.away.saturating_mul(2) > self.joined;
+        let since = self.gap_since.take();
+        self.away = self.away.saturating_sub(1);
+        since.filter(|_| was_most).map(|since| now.since(since))
+    }
+
+    /// A member was shown a state of `epoch`.
+    pub fn at_epoch(&mut self, epoch: Option<u32>) {
+        let epoch = epoch.unwrap_or(0);
+        if epoch > self.epoch {
+            self.moves += u32::from(self.epoch != 0);
+            self.epoch = epoch;
         }
     }
 
@@ -123,6 +174,10 @@ pub struct World {
     pub tally: Tally,
     /// What the end of a socket means.
     pub on_loss: OnLoss,
+    /// Clients bear silence only as long as the pages of the product do. Set before anybody connects.
+    pub is_watchful: bool,
+    /// When the servers were struck, until that is over: whoever is cut off meanwhile has been away since then, noticed or not.
+    pub struck_at: Option<Stamp>,
     /// Sockets whose handshake is on its way.
     pub(super) opening: u32,
     /// What is being read came while its phone read nothing, so its times say nothing of the servers.
@@ -141,6 +196,8 @@ impl World {
             classes: Vec::new(),
             tally: Tally::default(),
             on_loss: OnLoss::default(),
+            is_watchful: false,
+            struck_at: None,
             opening: 0,
             reading_late: false,
             stems,
@@ -156,6 +213,23 @@ impl World {
     /// A class, to change it.
     pub fn class_mut(&mut self, class: u32) -> Option<&mut Class> {
         self.classes.get_mut(index(class))
+    }
+
+    /// A member of `class` was cut off, and noticed it at `noticed`. Since when it has been away.
+    pub(super) fn leaves(&mut self, class: u32, noticed: Stamp) -> Stamp {
+        let since = self.struck_at.map_or(noticed, |struck| struck.min(noticed));
+        if let Some(class) = self.class_mut(class) {
+            class.left(since);
+        }
+        since
+    }
+
+    /// A member of `class` is back at `now` that had been away since `since`.
+    pub(super) fn returns(&mut self, class: u32, since: Stamp, now: Stamp) {
+        self.tally.back.record(now.since(since));
+        if let Some(gap_us) = self.class_mut(class).and_then(|class| class.returned(now)) {
+            self.tally.without_service.record(gap_us);
+        }
     }
 
     /// The stem of question `q` (from 1).
@@ -178,6 +252,8 @@ pub struct Effects {
     pub(super) looked_before: Stamp,
     /// The client has no use for its socket any more.
     pub(super) hang_up: bool,
+    /// The server has been silent for too long.
+    pub(super) give_up: bool,
     json: Vec<u8>,
     mask: u32,
 }

@@ -30,12 +30,18 @@ pub struct Tally {
     pub too_late_to_send: u64,
     /// Planned answers that were not sent because the harness itself was too late for them.
     pub never_done: u64,
+    /// From the moment the first member of a class was cut off to the first one's return, when most were away between.
+    pub without_service: Micros,
     /// Attempts to come in, or to come back, that failed and were made again.
     pub failed_attempts: u64,
     /// States of a new epoch to somebody who had one of another: a game was taken over.
     pub new_epochs: u64,
     /// Sockets lost that nobody dropped on purpose.
     pub cut_off: u64,
+    /// Those among them that a client gave up because its server was silent.
+    pub silent: u64,
+    /// Those among them that the server closed because the game had moved, or the server stopped.
+    pub closed_as_moved: u64,
     /// Answers that were on their way when their socket was lost, or dropped.
     pub cut_in_flight: u64,
     /// Players whose joining was taken back by a crash, and who had not been told that it was saved.

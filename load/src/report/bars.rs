@@ -45,3 +45,13 @@ pub const STORE_BYTES_PER_CLASS_MAX: f64 = 25_000.0;
 pub const STORE_BYTES_PER_CLASS_TARGET: f64 = 15_000.0;
 /// From the loss of a socket to being back in play, p99, in milliseconds: the bar for a killed server.
 pub const BACK_MS_MAX: f64 = 2_000.0;
+/// Where the same should go when the server is not started again.
+pub const BACK_MS_TARGET: f64 = 1_000.0;
+/// The same after the network of a server was cut without a word, from the cut on: nobody may take its games before its lease has ended.
+pub const BACK_AFTER_CUT_MS_MAX: f64 = 10_000.0;
+/// Where it should go.
+pub const BACK_AFTER_CUT_MS_TARGET: f64 = 7_000.0;
+/// Bar for the last one of all who are sent on by a server that stops.
+pub const BACK_AFTER_STOP_MS_MAX: f64 = 3_000.0;
+/// Bar: the longest time that a game was without service when it was moved, in milliseconds.
+pub const WITHOUT_SERVICE_MS_MAX: f64 = 1_000.0;

@@ -147,6 +147,10 @@ pub struct Figures {
     pub not_joined: u64,
     /// Games by server.
     pub spread: Spread,
+    /// Calls that a game server passed on to another one, as far as the servers were asked.
+    pub passed_on: Option<u64>,
+    /// Whether connections went to the next server, whoever has the game.
+    pub in_turn: bool,
     /// Answers against the saved results.
     pub ledger: Reckoning,
     /// Games whose result was not saved.
@@ -191,14 +195,22 @@ struct StageTimes {
     window: Window,
 }
 
-/// Runs `stages` of `plan` against `targets`. Games by server are read from the metrics at `admins`; without any they are
-/// counted where the harness placed them.
+/// Where games lie, and who says so.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    /// Admin listeners of the game servers, whose metrics tell; without any, games are counted where the harness placed them.
+    pub admins: &'a [Target],
+    /// Connections go to the next server, whoever has the game, so that most have to be passed on.
+    pub in_turn: bool,
+}
+
+/// Runs `stages` of `plan` against `targets`.
 ///
 /// # Errors
 /// The set-up failed, or the harness itself did. What the servers do wrong is in the outcome.
 pub fn run(
     targets: &Targets,
-    admins: &[Target],
+    Placed { admins, in_turn }: Placed<'_>,
     plan: &Plan,
     stages: &Stages,
     console: &mut Console,
@@ -208,6 +220,7 @@ pub fn run(
     let mut school = School::default();
     let (mut all, mut times) = (Vec::new(), Vec::new());
     let games_before = spread::count_games(admins)?;
+    let passed_on_before = spread::count_passed_on(admins)?;
     let before = Spent::so_far(&engine);
     let mut joins = Spent::default();
     for number in 0..stages.classes.len() {
@@ -222,6 +235,7 @@ pub fn run(
     // Some come later than the last hold ends.
     let ended_at = clock::now();
     let spread = Spread::of(&school, targets, admins, &games_before)?;
+    let passed_on = spread::count_passed_on(admins)?.saturating_sub(passed_on_before);
     console.progress("ending the games");
     let without_podium = school.end(&mut engine)?;
     let stuck = school.explain_stuck(&engine);
@@ -237,6 +251,8 @@ pub fn run(
         not_joined: not_joined(&engine, ended_at),
         stages: all,
         spread,
+        passed_on: (!admins.is_empty()).then_some(passed_on),
+        in_turn,
         fault_examples: [&stuck, &verdict.reckoning.examples, tally.faults.examples()].concat(),
         ledger: verdict.reckoning,
         without_report: verdict.without_report,

@@ -197,6 +197,26 @@ impl School {
         self.stuck(engine).take(EXAMPLES_MAX).map(words).collect()
     }
 
+    /// Everybody who is here asks for a sign of life from `at` on; the moment after which it counts.
+    pub(super) fn ask_for_signs_of_life(&self, engine: &mut Engine, at: Stamp) -> Stamp {
+        let here = |conn: &u32| engine.conns().get(index(*conn)).is_some_and(|c| c.is_here());
+        let asking: Vec<u32> = (0..small(engine.conns().len())).filter(here).collect();
+        for (position, conn) in (0..).zip(asking) {
+            engine.schedule(Due {
+                at: at.plus_us(position * SEND_EVERY_US),
+                conn,
+                task: Task::Ping,
+            });
+        }
+        at
+    }
+
+    /// Members who are here and were told nothing since `moment`.
+    pub(super) fn without_sign_of_life(&self, engine: &Engine, moment: Stamp) -> u64 {
+        let silent = |conn: &u32| !engine.has_heard_since(*conn, moment);
+        crate::sys::count((0..small(engine.conns().len())).filter(silent).count())
+    }
+
     /// Every phone asks for the head of the sequence, since a lost last frame has no successor that would show it missing;
     /// the number of phones that were not answered.
     ///

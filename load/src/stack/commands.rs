@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
@@ -28,6 +28,10 @@ const RESUME_SECRET: &str = "resume-secret";
 const PEER_SECRET: &str = "peer-secret";
 /// File of the APIs' public keys.
 const JWKS: &str = "jwks.json";
+/// File of the game servers that proxies know.
+const GAME_SERVERS: &str = "game-servers";
+/// Seconds over which a proxy that stops closes its sockets: long enough to spread the phones of a few thousand.
+const PROXY_DRAIN_S: u32 = 3;
 
 /// A program, and the command of it that becomes another one and dies with this process; none in tests of this library.
 static UNDER: OnceLock<(PathBuf, &'static str)> = OnceLock::new();
@@ -87,19 +91,13 @@ impl Program {
     }
 }
 
-fn local(port: u16) -> SocketAddr {
-    (Ipv4Addr::LOCALHOST, port).into()
-}
-
 fn program(
     name: String,
     binary: PathBuf,
-    listen: u16,
-    admin: u16,
+    [listen, admin]: [SocketAddr; 2],
     more: &[(&str, String)],
     first: &[&str],
 ) -> Program {
-    let (listen, admin) = (local(listen), local(admin));
     let mut arguments: Vec<String> = first.iter().map(|&a| a.to_owned()).collect();
     let own = [
         ("--listen", listen.to_string()),
@@ -118,10 +116,9 @@ fn program(
 }
 
 /// A Redis that keeps live games as docs/configuration.md asks for. Its working directory is its own.
-pub(super) fn redis(binary: &Path, directory: &Path, port: u16) -> Program {
-    let listen = local(port);
+pub(super) fn redis(binary: &Path, directory: &Path, listen: SocketAddr) -> Program {
     let settings = [
-        ("--port", port.to_string()),
+        ("--port", listen.port().to_string()),
         ("--bind", listen.ip().to_string()),
         ("--dir", text(directory)),
         ("--appendonly", "yes".to_owned()),
@@ -130,6 +127,8 @@ pub(super) fn redis(binary: &Path, directory: &Path, port: u16) -> Program {
         ("--save", String::new()),
         ("--maxmemory-policy", "noeviction".to_owned()),
         ("--daemonize", "no".to_owned()),
+        // The networks of a run are its own, and a Redis without a password talks to nobody beyond loopback otherwise.
+        ("--protected-mode", "no".to_owned()),
     ];
     Program {
         name: REDIS.to_owned(),
@@ -144,28 +143,27 @@ pub(super) fn redis(binary: &Path, directory: &Path, port: u16) -> Program {
 }
 
 /// `homeroom`, everything in one process.
-pub(super) fn one(binary: &Path, directory: &Path, listen: u16, admin: u16) -> Program {
+pub(super) fn one(binary: &Path, directory: &Path, at: [SocketAddr; 2]) -> Program {
     let data = text(&directory.join("data"));
     program(
         "homeroom".to_owned(),
         binary.to_owned(),
-        listen,
-        admin,
+        at,
         &[("--data-dir", data)],
         &[],
     )
 }
 
-/// An API, whose ports are those for clients, for game servers and for probes.
+/// An API, whose addresses are those for clients, for game servers and for probes.
 pub(super) fn api(
     binaries: &Path,
     directory: &Path,
     number: u32,
-    [listen, internal, admin]: [u16; 3],
+    [listen, internal, admin]: [SocketAddr; 3],
 ) -> Program {
     let database = format!("sqlite:{}", text(&directory.join("api.db")));
     let more = [
-        ("--internal-listen", local(internal).to_string()),
+        ("--internal-listen", internal.to_string()),
         ("--database", database),
         ("--keys-file", text(&directory.join("keys.json"))),
         ("--jwks-out", text(&directory.join(JWKS))),
@@ -174,26 +172,26 @@ pub(super) fn api(
     program(
         format!("api-{number}"),
         binaries.join(API),
-        listen,
-        admin,
+        [listen, admin],
         &more,
         &["serve"],
     )
 }
 
-/// A game server that asks the API whose port for game servers is `api`, and keeps its games at `store` or in memory.
+/// A game server whose addresses are those for clients, for probes and for other game servers; it asks the API that listens for
+/// it at `api`, and keeps its games at `store` or in memory.
 pub(super) fn game(
     binaries: &Path,
     directory: &Path,
     number: u32,
-    [listen, admin, peer]: [u16; 3],
-    api: u16,
+    [listen, admin, peer]: [SocketAddr; 3],
+    api: SocketAddr,
     store: Option<&str>,
 ) -> Program {
     let name = format!("game-{number}");
     let mut more = vec![
         ("--name", name.clone()),
-        ("--api-internal", format!("http://{}", local(api))),
+        ("--api-internal", format!("http://{api}")),
         ("--service-token-file", text(&directory.join(SERVICE_TOKEN))),
         ("--jwks-file", text(&directory.join(JWKS))),
         ("--resume-secret-file", text(&directory.join(RESUME_SECRET))),
@@ -202,41 +200,41 @@ pub(super) fn game(
     if let Some(url) = store {
         more.extend([
             ("--redis", url.to_owned()),
-            ("--peer-listen", local(peer).to_string()),
+            ("--peer-listen", peer.to_string()),
             ("--peer-secret-file", text(&directory.join(PEER_SECRET))),
         ]);
     }
-    program(name, binaries.join(GAME), listen, admin, &more, &[])
+    program(name, binaries.join(GAME), [listen, admin], &more, &[])
 }
 
-/// What a proxy stands before.
-#[derive(Debug, Default)]
-pub(super) struct Behind {
-    /// Game servers.
-    pub(super) games: Vec<Program>,
-    /// APIs.
-    pub(super) apis: Vec<Program>,
+/// Servers as a proxy is told of them.
+fn servers(programs: &[Program]) -> Vec<String> {
+    let probed = programs.iter().filter_map(|p| Some((p, p.admin()?.port())));
+    let one = |(p, probe): (&Program, u16)| format!("{}={}/{probe}", p.name, p.listen);
+    probed.map(one).collect()
 }
 
-/// A proxy before others.
-pub(super) fn proxy(binaries: &Path, number: u32, [listen, admin]: [u16; 2], behind: &Behind) -> Program {
-    let servers = |programs: &[Program]| {
-        let probed = programs.iter().filter_map(|p| Some((p, p.admin()?.port())));
-        let one = |(p, probe): (&Program, u16)| format!("{}={}/{probe}", p.name, p.listen);
-        probed.map(one).collect::<Vec<_>>().join(",")
-    };
+/// A proxy before `apis` and the game servers of [`write_game_servers`].
+pub(super) fn proxy(
+    binaries: &Path,
+    directory: &Path,
+    number: u32,
+    at: [SocketAddr; 2],
+    apis: &[Program],
+) -> Program {
     let more = [
-        ("--game", servers(&behind.games)),
-        ("--api", servers(&behind.apis)),
+        ("--game-file", text(&directory.join(GAME_SERVERS))),
+        ("--api", servers(apis).join(",")),
+        ("--drain-s", PROXY_DRAIN_S.to_string()),
     ];
-    program(
-        format!("proxy-{number}"),
-        binaries.join(PROXY),
-        listen,
-        admin,
-        &more,
-        &[],
-    )
+    program(format!("proxy-{number}"), binaries.join(PROXY), at, &more, &[])
+}
+
+/// Tells the proxies which game servers there are. They look at the file every second and never see half of it.
+pub(super) fn write_game_servers(directory: &Path, games: &[Program]) -> io::Result<()> {
+    let new = directory.join(format!("{GAME_SERVERS}.new"));
+    fs::write(&new, servers(games).join("\n"))?;
+    fs::rename(new, directory.join(GAME_SERVERS))
 }
 
 /// Draws the secrets that the processes share.

@@ -90,6 +90,7 @@ struct State {
     expected: u32,
     restarts: Vec<Restart>,
     stopping: bool,
+    held: bool,
 }
 
 /// What others may know of a process, and do to it.
@@ -133,6 +134,17 @@ impl Handle {
         }
     }
 
+    /// Makes a store's writes wait for `ms` milliseconds, and says whether it is one.
+    ///
+    /// # Errors
+    /// It did not take that.
+    pub fn hold_writes(&self, ms: u64) -> io::Result<bool> {
+        match &self.program.probe {
+            Probe::Http(_) => Ok(false),
+            Probe::Redis(redis) => redis.hold_writes(ms).map(|()| true),
+        }
+    }
+
     /// Its id; none while it is down.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
@@ -161,6 +173,15 @@ impl Handle {
             state.expected = state.expected.saturating_sub(1);
         }
         signal::kill(Pid::from_raw(pid), signal).is_ok()
+    }
+
+    /// While it is held, nobody probes the process, and nobody starts it again when it has ended.
+    pub fn hold(&self, held: bool) {
+        self.lock().held = held;
+    }
+
+    fn is_held(&self) -> bool {
+        self.lock().held
     }
 
     /// All restarts so far.
@@ -300,7 +321,9 @@ impl Keeper {
             if !matches!(child.try_wait(), Ok(None)) {
                 return Some(Cause::Ended);
             }
-            if clock::now() >= probe_at {
+            if self.handle.is_held() {
+                (probe_at, misses) = (clock::now().plus_ms(PROBE_EVERY_MS), 0);
+            } else if clock::now() >= probe_at {
                 probe_at = clock::now().plus_ms(PROBE_EVERY_MS);
                 misses = match self.handle.program.probe.is_missed() {
                     true => misses + 1,
@@ -322,7 +345,7 @@ impl Keeper {
         loop {
             let at = clock::now().plus_ms(*pause_ms);
             *pause_ms = (*pause_ms * 2).min(self.pauses.longest_ms);
-            while clock::now() < at {
+            while clock::now() < at || self.handle.is_held() {
                 if self.handle.is_stopping() {
                     return None;
                 }

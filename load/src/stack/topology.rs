@@ -37,6 +37,8 @@ pub enum Topology {
         proxies: u32,
         /// Where the game servers keep their games.
         store: Store,
+        /// Each game server has a network of its own, which can be cut.
+        networks: bool,
     },
 }
 
@@ -100,6 +102,9 @@ pub enum TopologyError {
     /// Proxies before the one process.
     #[error("--proxies needs separate processes behind it (--games N)")]
     NothingToProxy,
+    /// A network to cut, and nobody beyond it.
+    #[error("a network can be cut between separate processes only (--games N)")]
+    NothingToCut,
 }
 
 impl Topology {
@@ -119,7 +124,20 @@ impl Topology {
             apis,
             proxies: 0,
             store,
+            networks: false,
         })
+    }
+
+    /// The same with a network for each game server.
+    ///
+    /// # Errors
+    /// Everything is in one process.
+    pub fn with_networks(mut self) -> Result<Self, TopologyError> {
+        match &mut self {
+            Self::Separate { networks, .. } => *networks = true,
+            Self::One { .. } => return Err(TopologyError::NothingToCut),
+        }
+        Ok(self)
     }
 
     /// The same with `number` proxies before it.

@@ -70,6 +70,17 @@ impl Redis {
         self.ask("PING").map(|answer| !answer.is_empty())
     }
 
+    /// Makes writes wait for `ms` milliseconds; reads are answered.
+    ///
+    /// # Errors
+    /// No connection, or no answer in time, or a refusal.
+    pub fn hold_writes(&self, ms: u64) -> io::Result<()> {
+        match self.ask(&format!("CLIENT PAUSE {ms} WRITE"))?.as_str() {
+            "+OK" => Ok(()),
+            refusal => Err(io::Error::other(refusal.to_owned())),
+        }
+    }
+
     /// Its counters and levels, by the names of samples.
     ///
     /// # Errors

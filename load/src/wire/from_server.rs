@@ -75,6 +75,8 @@ pub struct Frame<'a> {
     /// `bye`: why.
     #[serde(borrow)]
     pub reason: Option<Text<'a>>,
+    /// `bye`, `error`: when to come back, in milliseconds.
+    pub retry_ms: Option<u32>,
 }
 
 /// The part of a player's or host's state that the harness checks.

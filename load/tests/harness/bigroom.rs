@@ -149,6 +149,8 @@ fn the_report_and_the_roster_are_compared_with_the_phones() {
         Fault::Stranger,
         &["missing players = 1", "players that nobody is = 1"],
     );
+    assert_found(Fault::WrongRank, &["faults seen by clients = 1"]);
+    assert_found(Fault::WrongState, &["faults seen by clients = 1"]);
     assert_found(Fault::LostRoster, &["missing players = 1"]);
 }
 

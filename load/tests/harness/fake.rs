@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 
 use load::client::Target;
 use load::scenario::kill::Victims;
+use load::scenario::scale::Fleet;
 
 use serde_json::{Value, json};
 
@@ -84,10 +85,18 @@ pub(crate) enum Fault {
     SwappedNames,
     /// A player is in the report that nobody is.
     Stranger,
+    /// A player is told a wrong place after question 2.
+    WrongRank,
+    /// A player is sent a state with wrong points that nothing asked for, after question 1.
+    WrongState,
     /// The host is not told of a player.
     LostRoster,
     /// The same, after everything that player 2 was told was marked as unsaved.
     TakesAJoinBack,
+    /// Games move when a server comes.
+    MovesAtGrowing,
+    /// Games move twice when a server goes.
+    MovesTwice,
 }
 
 /// The store behind one server or several.
@@ -119,6 +128,8 @@ pub(crate) struct Fake {
 
 /// A server that is down stays so for this time, in milliseconds.
 const DOWN_MS: u64 = 40;
+/// Between two moves of the same games everybody has come back, in milliseconds.
+const AGAIN_MS: u64 = 600;
 
 impl Fake {
     pub(crate) fn start(fault: Fault) -> Self {
@@ -167,7 +178,11 @@ impl Victims for Fake {
         1
     }
 
-    fn kill(&mut self, _victim: u32) -> Result<(), String> {
+    fn name(&self, _victim: u32) -> String {
+        "the fake".to_owned()
+    }
+
+    fn strike(&mut self, _victim: u32) -> Result<(), String> {
         self.own.down.store(true, Ordering::SeqCst);
         // With all locks held nothing is half done, as if the log were written before every frame.
         let games: Vec<_> = lock(&self.store.games).values().cloned().collect();
@@ -180,9 +195,49 @@ impl Victims for Fake {
         if self.fault == Fault::ForgetsAll {
             lock(&self.store.games).clear();
         }
+        Ok(())
+    }
+
+    fn mend(&mut self, _victim: u32) -> Result<(), String> {
         load::sys::clock::pause_ms(DOWN_MS);
         self.own.down.store(false, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn counts(&self) -> BTreeMap<&'static str, u64> {
+        BTreeMap::new()
+    }
+}
+
+/// Its games go once round through nowhere, as often as it is told: one server that stands for two.
+impl Fleet for Fake {
+    fn grow(&mut self) -> Result<(), String> {
+        if self.fault == Fault::MovesAtGrowing {
+            self.strike(0)?;
+            self.mend(0)?;
+        }
+        Ok(())
+    }
+
+    fn shrink(&mut self) -> Result<(), String> {
+        self.strike(0)?;
+        self.mend(0)?;
+        if self.fault == Fault::MovesTwice {
+            self.move_again()?;
+        }
+        Ok(())
+    }
+}
+
+impl Fake {
+    /// Waits until somebody is back, and moves the games once more.
+    fn move_again(&mut self) -> Result<(), String> {
+        while lock(&self.own.sockets).is_empty() {
+            load::sys::clock::pause_ms(1);
+        }
+        load::sys::clock::pause_ms(AGAIN_MS);
+        self.strike(0)?;
+        self.mend(0)
     }
 }
 

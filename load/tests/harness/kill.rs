@@ -2,7 +2,7 @@
 
 use load::plan::Pace;
 use load::report::{Console, Outcome};
-use load::scenario::kill::{self, Timing};
+use load::scenario::kill::{self, Blow, Timing};
 
 use crate::fake::{Fake, Fault};
 use crate::support::failing;
@@ -16,6 +16,7 @@ const PACE: Pace = Pace {
 };
 
 const TIMING: Timing = Timing {
+    blow: Blow::Kill,
     kills: 4,
     classes: 2,
     spread_ms: 0,

@@ -7,5 +7,6 @@ mod idle;
 mod kill;
 mod ramp;
 mod reconnect;
+mod scale;
 mod segments;
 mod support;

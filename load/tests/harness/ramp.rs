@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use load::client::{Target, Targets};
 use load::plan::{Habits, Pace, Plan};
 use load::report::{Console, Outcome};
-use load::scenario::ramp::{self, Stages};
+use load::scenario::ramp::{self, Placed, Stages};
 
 use crate::fake::{Fake, Fault, Store};
 use crate::support::failing;
@@ -117,7 +117,10 @@ fn play(is_constant: bool, fault: Fault) -> Outcome {
     let stages = stages(Habits::NONE);
     ramp::run(
         &target.into(),
-        &admins,
+        Placed {
+            admins: &admins,
+            in_turn: false,
+        },
         &plan(&stages),
         &stages,
         &mut Console::silent(),
@@ -200,7 +203,17 @@ fn clicks_that_show_nothing_fail_the_run() {
         sizes: vec![3; 2],
         ..stages.plan(1)
     };
-    let outcome = ramp::run(&fake.target().into(), &[], &plan, &stages, &mut Console::silent());
+    let placed = Placed {
+        admins: &[],
+        in_turn: false,
+    };
+    let outcome = ramp::run(
+        &fake.target().into(),
+        placed,
+        &plan,
+        &stages,
+        &mut Console::silent(),
+    );
     let outcome = outcome.expect("carried out");
     assert_eq!(outcome.figures["faults"], serde_json::json!({"no_effect": 2}));
 }
@@ -224,8 +237,12 @@ fn students_with_habits_on_servers_addressed_one_by_one_lose_nothing() {
     };
     let stages = stages(habits);
     let targets = Targets::direct(servers.iter().map(Fake::target).collect(), servers[0].target());
+    let placed = Placed {
+        admins: &[],
+        in_turn: false,
+    };
     let outcome =
-        ramp::run(&targets, &[], &plan(&stages), &stages, &mut Console::silent()).expect("carried out");
+        ramp::run(&targets, placed, &plan(&stages), &stages, &mut Console::silent()).expect("carried out");
     assert_eq!(failing(&outcome), Vec::<String>::new(), "{}", outcome.figures);
     let figures = &outcome.figures;
     for name in ["dropped", "sent_again"] {

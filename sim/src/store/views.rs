@@ -154,7 +154,7 @@ impl GameLog for SimLog {
         self.write(Ask::Remove(code, claim, after))
     }
 
-    fn games(&self) -> LogFuture<Vec<(GameCode, Owner)>> {
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
         self.ask(Ask::Games, said!(Games))
     }
 

@@ -64,6 +64,8 @@ pub(super) struct Writer {
     flight: Option<Flight>,
     retry_at: Option<Instant>,
     retry_pause: Duration,
+    /// Writes have failed, and none was kept since; said once.
+    is_failing: bool,
     /// The answer of a write was lost, or the game may be another server's: read the tail first.
     is_unsure: bool,
     /// A tail that was asked for before this says nothing.
@@ -119,6 +121,7 @@ impl Writer {
             flight: None,
             retry_at: None,
             retry_pause: RETRY_FIRST,
+            is_failing: false,
             is_unsure: false,
             doubted_at: None,
             needs_snapshot: torn,
@@ -362,6 +365,9 @@ impl Writer {
     }
 
     fn advance(&mut self, through: RecordNumber) {
+        if std::mem::replace(&mut self.is_failing, false) {
+            tracing::info!(game = %self.at.owner.game, "a game is saved again");
+        }
         self.saved = self.saved.max(through);
         self.unsaved.forget(through);
     }
@@ -426,8 +432,11 @@ impl Writer {
     }
 
     fn failed(&mut self, error: &LogError, now: Instant) {
-        let pause_ms = self.retry_pause.as_millis();
-        tracing::warn!(game = %self.at.owner.game, error = error as &dyn std::error::Error, pause_ms, "write failed");
+        // Once for all that fail in a row: a thousand games would fill a disk with what they say about one outage.
+        if !std::mem::replace(&mut self.is_failing, true) {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(game = %self.at.owner.game, error, "a game is not saved, trying again");
+        }
         metrics::inc(Counter::GameJournalAppendsFailedTotal);
         match error {
             LogError::Unavailable(_) => self.is_unsure = true,

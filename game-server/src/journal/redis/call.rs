@@ -35,6 +35,9 @@ pub(super) enum CallError {
     /// Redis answered that it would not do it.
     #[error("Redis answered: {0}")]
     Refused(String),
+    /// A key is not what we write there, and nothing was done.
+    #[error("Redis answered: {0}")]
+    NotOurs(String),
     /// Redis answered with an error which does not say whether something was done.
     #[error("Redis answered: {0}")]
     Failed(String),
@@ -52,6 +55,8 @@ const NOT_DONE: [&str; 9] = [
     "NOAUTH ",
     "NOPERM ",
 ];
+/// Beginning of the error about a key of another type than ours. Every function touches each key before it writes anything.
+const NOT_OURS: &str = "WRONGTYPE ";
 /// The answer when the library was never loaded, or was lost with everything else.
 const NO_FUNCTION: &str = "ERR Function not found";
 
@@ -61,6 +66,8 @@ impl CallError {
         let not_done = text == NO_FUNCTION || NOT_DONE.iter().any(|begin| text.starts_with(begin));
         if not_done {
             Self::Refused(text.to_owned())
+        } else if text.starts_with(NOT_OURS) {
+            Self::NotOurs(text.to_owned())
         } else {
             Self::Failed(text.to_owned())
         }
@@ -76,7 +83,7 @@ impl CallError {
         match self {
             Self::Lost(_) | Self::TimedOut => true,
             Self::Refused(text) => text.starts_with("READONLY ") || text.starts_with("MASTERDOWN "),
-            Self::Away | Self::Full | Self::Abandoned | Self::Failed(_) => false,
+            Self::Away | Self::Full | Self::Abandoned | Self::NotOurs(_) | Self::Failed(_) => false,
         }
     }
 }
@@ -85,6 +92,7 @@ impl From<CallError> for LogError {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Away | CallError::Full | CallError::Refused(_) => Self::NotDone(Box::new(error)),
+            CallError::NotOurs(_) => Self::Corrupt { what: "a key" },
             CallError::Lost(_) | CallError::TimedOut | CallError::Abandoned | CallError::Failed(_) => {
                 Self::Unavailable(Box::new(error))
             }

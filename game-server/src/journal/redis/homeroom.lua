@@ -102,7 +102,15 @@ local function append(keys, args)
   end
   local j = sibling(key, 'j')
   local added = #sent - from + 1
-  if redis.call('STRLEN', j) + added > JOURNAL_BYTES_MAX then
+  local kept = redis.call('STRLEN', j)
+  if kept == 0 then
+    -- Behind a snapshot there is nothing; otherwise somebody took the journal away, and only its owner has all of it.
+    local through = tonumber(redis.call('HGET', sibling(key, 's'), 't') or 0)
+    if through ~= o.last then
+      return { 'refused', through }
+    end
+  end
+  if kept + added > JOURNAL_BYTES_MAX then
     return { 'full' }
   end
   if redis.call('APPEND', j, string.sub(sent, from)) == added then
@@ -127,9 +135,15 @@ local function snapshot(keys, args)
   if tonumber(args[2]) < o.last then
     return { 'refused', o.last }
   end
-  redis.call('HSET', sibling(key, 's'), 'b', args[3], 't', args[2])
+  local s, j = sibling(key, 's'), sibling(key, 'j')
+  if redis.call('HEXISTS', s, 'f') == 0 then
+    -- Somebody took the facts away. Without them nobody could read the game; its owner, who has them, writes all of it again.
+    redis.call('DEL', key, s, j)
+    return { 'missing' }
+  end
+  redis.call('HSET', s, 'b', args[3], 't', args[2])
   redis.call('HSET', key, 'n', args[2])
-  redis.call('DEL', sibling(key, 'j'))
+  redis.call('DEL', j)
   return { 'saved' }
 end
 

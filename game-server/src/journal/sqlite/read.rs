@@ -9,7 +9,10 @@ use super::int;
 use crate::ambient;
 use crate::journal::{ClaimId, LogError, Owner, RecordNumber, ServerId, Stored, Tail};
 
-pub(super) async fn games(readers: &SqlitePool) -> Result<Vec<(GameCode, Owner)>, LogError> {
+/// SQLite's primary result code for "the disk image is malformed".
+const MALFORMED_CODE: i32 = 11;
+
+pub(super) async fn games(readers: &SqlitePool) -> Result<Vec<(GameCode, Option<Owner>)>, LogError> {
     let rows =
         sqlx::query("SELECT code, game, create_key, server, incarnation, epoch, claim, last FROM games WHERE remove_at IS NULL OR remove_at > ?1")
             .bind(int(ambient::unix_ms()))
@@ -19,9 +22,11 @@ pub(super) async fn games(readers: &SqlitePool) -> Result<Vec<(GameCode, Owner)>
     rows.iter()
         .map(|row| {
             let code: &str = row.try_get("code").map_err(unavailable)?;
-            let code = code.parse().map_err(|_| corrupt())?;
-            Ok((code, tail_of(row)?.owner))
+            // What is no code leads nobody anywhere.
+            let owner = || tail_of(row).ok().map(|tail| tail.owner);
+            Ok(code.parse().ok().map(|code| (code, owner())))
         })
+        .filter_map(Result::transpose)
         .collect()
 }
 
@@ -67,8 +72,8 @@ pub(super) async fn load(readers: &SqlitePool, code: GameCode) -> Result<Option<
             .map_err(unavailable)?;
     Ok(Some(Stored {
         owner,
-        facts: row.try_get("facts").map_err(unavailable)?,
-        snapshot: row.try_get("snapshot").map_err(unavailable)?,
+        facts: row.try_get("facts").map_err(damaged)?,
+        snapshot: row.try_get("snapshot").map_err(damaged)?,
         through: RecordNumber(unsigned(&row, "through")?),
         journal: appends.concat(),
         last,
@@ -76,23 +81,23 @@ pub(super) async fn load(readers: &SqlitePool, code: GameCode) -> Result<Option<
 }
 
 fn tail_of(row: &SqliteRow) -> Result<Tail, LogError> {
-    let name: Option<String> = row.try_get("server").map_err(unavailable)?;
-    let incarnation: Option<Uuid> = row.try_get("incarnation").map_err(unavailable)?;
+    let name: Option<String> = row.try_get("server").map_err(damaged)?;
+    let incarnation: Option<Uuid> = row.try_get("incarnation").map_err(damaged)?;
     let owner = Owner {
-        game: GameId(row.try_get("game").map_err(unavailable)?),
-        create_key: row.try_get("create_key").map_err(unavailable)?,
+        game: GameId(row.try_get("game").map_err(damaged)?),
+        create_key: row.try_get("create_key").map_err(damaged)?,
         server: name
             .zip(incarnation)
             .map(|(name, incarnation)| ServerId { name, incarnation }),
         epoch: u32::try_from(unsigned(row, "epoch")?).map_err(|_| corrupt())?,
-        claim: ClaimId(row.try_get("claim").map_err(unavailable)?),
+        claim: ClaimId(row.try_get("claim").map_err(damaged)?),
     };
     let last = RecordNumber(unsigned(row, "last")?);
     Ok(Tail { owner, last })
 }
 
 fn unsigned(row: &SqliteRow, column: &str) -> Result<u64, LogError> {
-    let value: i64 = row.try_get(column).map_err(unavailable)?;
+    let value: i64 = row.try_get(column).map_err(damaged)?;
     u64::try_from(value).map_err(|_| corrupt())
 }
 
@@ -102,6 +107,20 @@ fn corrupt() -> LogError {
     }
 }
 
+/// A column of another kind than ours.
+fn damaged(_: sqlx::Error) -> LogError {
+    corrupt()
+}
+
 pub(super) fn unavailable(error: sqlx::Error) -> LogError {
-    LogError::Unavailable(error.into())
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code: Option<i32> = code.and_then(|code| code.parse().ok());
+    // The low byte is the primary one.
+    if code.is_some_and(|code| code & 0xff == MALFORMED_CODE) {
+        LogError::Corrupt {
+            what: "the games' file",
+        }
+    } else {
+        LogError::Unavailable(error.into())
+    }
 }

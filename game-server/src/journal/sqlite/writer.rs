@@ -1,11 +1,13 @@
 //! The one task that writes: groups what waits into transactions, and folds the log into the file once a second.
 
+use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Row as _, SqliteConnection};
+use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::write::Write;
@@ -40,10 +42,27 @@ type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send + 
 #[derive(Clone, Copy)]
 pub(super) enum End<'a> {
     Committed,
-    /// Certainly not kept.
-    Undone,
+    /// Certainly not kept, and why.
+    Undone(&'a Why),
     /// The commit failed, which may mean either.
-    Unknown(&'a sqlx::Error),
+    Unknown(&'a Why),
+}
+
+/// What SQLite said, for everybody in a group: its own errors cannot be told twice.
+#[derive(Debug, Clone, Error)]
+#[error("{0}")]
+pub(super) struct Why(String);
+
+impl Why {
+    fn new(error: &dyn Error) -> Self {
+        let mut why = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            why = format!("{why}: {error}");
+            cause = error.source();
+        }
+        Self(why)
+    }
 }
 
 /// A write, its sender, and what there is to answer once it is committed.
@@ -74,10 +93,9 @@ impl<W: Write> Job for Pending<W> {
     fn answer(self: Box<Self>, end: End<'_>) {
         let answer = match (end, self.answer) {
             (End::Committed, Some(answer)) => Ok(answer),
-            (End::Unknown(error), _) => Err(LogError::Unavailable(error.to_string().into())),
-            (End::Committed, None) | (End::Undone, _) => {
-                Err(LogError::NotDone("the write was undone".into()))
-            }
+            (End::Committed, None) => Err(LogError::NotDone("nothing was written".into())),
+            (End::Undone(why), _) => Err(LogError::NotDone(why.clone().into())),
+            (End::Unknown(why), _) => Err(LogError::Unavailable(why.clone().into())),
         };
         // An error means that nobody waits any longer.
         let _nobody_waits = self.reply.send(answer);
@@ -117,69 +135,65 @@ async fn write(pool: &SqlitePool, group: Vec<Box<dyn Job>>) {
         return;
     }
     let is_single = group.len() == 1;
-    let undone = transact(pool, group).await;
-    for job in undone {
-        let undone = if is_single {
-            vec![job]
-        } else {
-            transact(pool, vec![job]).await
-        };
-        for job in undone {
-            job.answer(End::Undone);
+    let Err(Undone { group, why }) = transact(pool, group).await else {
+        return;
+    };
+    for job in group {
+        if is_single {
+            job.answer(End::Undone(&why));
+        } else if let Err(Undone { group, why }) = transact(pool, vec![job]).await {
+            for job in group {
+                job.answer(End::Undone(&why));
+            }
         }
     }
 }
 
-/// Writes a group in one transaction and answers it; returns it when the transaction was undone.
-async fn transact(pool: &SqlitePool, mut group: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
+/// A group whose transaction was undone.
+struct Undone {
+    group: Vec<Box<dyn Job>>,
+    why: Why,
+}
+
+/// Writes a group in one transaction and answers it; gives it back when the transaction was undone.
+async fn transact(pool: &SqlitePool, mut group: Vec<Box<dyn Job>>) -> Result<(), Undone> {
     // IMMEDIATE takes the write lock first: a transaction that upgrades later fails at once when it is beaten to it.
     let mut transaction = match pool.begin_with("BEGIN IMMEDIATE").await {
         Ok(transaction) => transaction,
         Err(error) => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the games' file takes no writes"
-            );
-            return group;
+            let why = Why::new(&error);
+            return Err(Undone { group, why });
         }
     };
     for job in &mut group {
         if let Err(error) = job.apply(&mut transaction).await {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "a write to the games' file failed"
-            );
+            let why = Why::new(&error);
             // Dropped without an end it is undone as well, at the latest before the next one begins.
             let _undone = transaction.rollback().await;
-            return group;
+            return Err(Undone { group, why });
         }
     }
-    let committed = transaction.commit().await;
-    let end = match &committed {
-        Ok(()) => End::Committed,
-        Err(error) => {
-            tracing::error!(
-                error = error as &dyn std::error::Error,
-                "a commit to the games' file failed"
-            );
-            End::Unknown(error)
-        }
-    };
+    let failed = transaction.commit().await.err().map(|error| Why::new(&error));
+    let end = failed.as_ref().map_or(End::Committed, End::Unknown);
     for job in group {
         job.answer(end);
     }
-    Vec::new()
+    Ok(())
 }
 
 /// Folds the log into the file when something was written, a second apart, until the writer is gone. Each fold brings all that
 /// was committed before it to the disk.
 async fn tidy(pool: SqlitePool, mut news: watch::Receiver<()>) {
+    let mut is_failing = false;
     while news.changed().await.is_ok() {
-        if let Err(error) = fold(&pool).await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "the games' log was not folded into its file"
-            );
+        let folded = fold(&pool).await;
+        let has_failed = is_failing;
+        is_failing = folded.is_err();
+        if let Err(error) = folded
+            && !has_failed
+        {
+            let error = &error as &dyn Error;
+            tracing::warn!(error, "the games' log is not folded into its file, trying again");
         }
         tokio::time::sleep(FOLD_PAUSE).await;
     }

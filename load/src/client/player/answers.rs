@@ -2,6 +2,7 @@
 //! kept and sent again after coming back, as the protocol asks.
 
 use super::{News, Player};
+use crate::client::board::Standing;
 use crate::client::pacer::Task;
 use crate::client::world::{Effects, NEVER_DONE_US, World};
 use crate::measure::{Fate, FaultKind, Sent};
@@ -38,6 +39,9 @@ impl Player {
             q,
             choice: planned.choice,
         });
+        if world.is_watchful {
+            self.patience.asked(now, effects);
+        }
         let clicked_at = world
             .class_mut(self.class)
             .and_then(|c| c.click_mut(q))
@@ -166,6 +170,11 @@ impl Player {
                 "result without q, points or total".to_owned()
             });
         };
+        let (Some(rank), Some(of)) = (frame.rank.filter(|&rank| rank > 0), frame.of) else {
+            return self.fault(world, FaultKind::Malformed, || {
+                "result without a place".to_owned()
+            });
+        };
         self.last_q = self.last_q.max(q);
         if news == News::Next && q != open_q {
             self.fault(world, FaultKind::WrongOutcome, || {
@@ -182,6 +191,16 @@ impl Player {
             });
         }
         self.total = total;
+        let standing = Standing { total, rank, of };
+        let student = self.student;
+        let wrong = world
+            .class_mut(self.class)
+            .map_or(0, |class| class.board.tell(q, student, standing, class.joined));
+        for _place in 0..wrong {
+            self.fault(world, FaultKind::WrongOutcome, || {
+                format!("a place of question {q} differs from the totals that the phones were told")
+            });
+        }
         self.close_row(world);
     }
 
@@ -296,7 +315,7 @@ mod tests {
         let answers = |student: &u32| plan.answer(0, *student, 1).is_some();
         let student = (0..30).find(answers).expect("nearly all answer");
         let mut world = World::new(plan);
-        world.classes.push(Class::new(0, 2, None));
+        world.classes.push(Class::new(0, 2, Vec::new()));
         let mut player = Player::new(0, student, Stamp(0));
         (player.here, player.open_q) = (true, 2);
         let (at, task) = (Stamp(5_000_000), Task::Answer { q: 1 });

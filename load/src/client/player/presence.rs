@@ -1,6 +1,7 @@
 //! Coming, being cut off, coming back.
 
 use super::{Final, Player};
+use crate::client::board::Board;
 use crate::client::pacer::Task;
 use crate::client::world::{Effects, OnLoss, World};
 use crate::measure::{Fate, FaultKind, Sequence};
@@ -14,10 +15,20 @@ impl Player {
     }
 
     /// The handshake is done; its end was read `late_us` after it had arrived.
-    pub(in crate::client) fn on_open(&mut self, late_us: u64, effects: &mut Effects) {
+    pub(in crate::client) fn on_open(
+        &mut self,
+        now: Stamp,
+        late_us: u64,
+        world: &World,
+        effects: &mut Effects,
+    ) {
         self.own_us = self
             .own_us
             .saturating_add(u32::try_from(late_us).unwrap_or(u32::MAX));
+        self.patience.opened(now);
+        if world.is_watchful {
+            self.patience.begin(now, effects);
+        }
         match &self.token {
             Some(token) => effects.send(ToServer::Resume {
                 token,
@@ -64,11 +75,13 @@ impl Player {
                 self.attempt = self.attempt.saturating_add(1);
                 world.tally.failed_attempts += 1;
             }
-            let (turn, attempt) = (u32::from(self.turn), u32::from(self.attempt));
-            let wait_ms = world.plan.backoff_ms(self.class, self.student, turn, attempt);
+            self.patience.end();
+            let asked_ms = self.asked_ms.take();
+            let wait_ms = asked_ms.unwrap_or_else(|| self.backoff_ms(world));
             effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
             return;
         }
+        self.patience.end();
         self.here = false;
         let was_away = self.away_since.take().is_some();
         if let Some(class) = world.class_mut(self.class) {
@@ -80,9 +93,29 @@ impl Player {
         }
     }
 
+    fn backoff_ms(&self, world: &World) -> u32 {
+        let (turn, attempt) = (u32::from(self.turn), u32::from(self.attempt));
+        world.plan.backoff_ms(self.class, self.student, turn, attempt)
+    }
+
+    /// It gave its socket up, because the server was silent for too long. The first attempt to come back is made at once.
+    pub(in crate::client) fn on_silence(&mut self, now: Stamp, world: &mut World, effects: &mut Effects) {
+        world.tally.silent += 1;
+        let wait_ms = if self.here {
+            world.tally.cut_off += 1;
+            self.leave(now, world);
+            0
+        } else {
+            self.attempt = self.attempt.saturating_add(1);
+            self.backoff_ms(world)
+        };
+        effects.schedule(now.plus_ms(u64::from(wait_ms)), Task::Connect);
+    }
+
     /// It dropped its socket itself, and wants to be back at `back_at`.
     pub(in crate::client) fn on_dropped(&mut self, back_at: Stamp, world: &mut World) {
         world.tally.dropped += 1;
+        self.patience.end();
         if self.here {
             self.leave(back_at, world);
         }
@@ -92,12 +125,9 @@ impl Player {
         self.here = false;
         self.turn = self.turn.saturating_add(1);
         self.attempt = 0;
-        self.away_since = Some(since);
         self.disturb(world);
         world.tally.cut_in_flight += crate::sys::count(self.pending.len());
-        if let Some(class) = world.class_mut(self.class) {
-            class.away += 1;
-        }
+        self.away_since = Some(world.leaves(self.class, since));
     }
 
     pub(super) fn on_close(&mut self, code: Option<u16>, world: &mut World) {
@@ -107,6 +137,7 @@ impl Player {
             }
             return;
         }
+        world.tally.closed_as_moved += u64::from(code == Some(1_012));
         if let Some(class) = world.class_mut(self.class) {
             class.last_refusal = code.unwrap_or(0);
         }
@@ -143,6 +174,8 @@ impl Player {
         }
         self.here = true;
         self.attempt = 0;
+        // Who asked for the head and was cut off before the answer has it from the state.
+        world.tally.pongs += u64::from(std::mem::take(&mut self.asked));
         if let Some(token) = &frame.token
             && self.token.as_deref() != Some(token.as_str())
         {
@@ -165,10 +198,7 @@ impl Player {
         }
         self.id = id;
         if let Some(since) = self.away_since.take() {
-            world.tally.back.record(now.since(since));
-            if let Some(class) = world.class_mut(self.class) {
-                class.away -= 1;
-            }
+            world.returns(self.class, since, now);
         }
         let name = state.name.as_ref().map_or("", |n| n.as_str());
         if !self.is_called(name) {
@@ -219,7 +249,16 @@ impl Player {
         let Some(seq) = state.seq else {
             return self.fault(world, FaultKind::Malformed, || "state without seq".to_owned());
         };
-        world.tally.new_epochs += u64::from(self.sequence.is_of_another(state.epoch));
+        if let Some(class) = world.class_mut(self.class) {
+            class.at_epoch(state.epoch);
+        }
+        if self.sequence.is_of_another(state.epoch) {
+            world.tally.new_epochs += 1;
+            // What was told before may be undone and told anew.
+            if let Some(class) = world.class_mut(self.class) {
+                class.board = Board::default();
+            }
+        }
         let missed_nothing = self.sequence.is_at(state.epoch, seq);
         if let Err(fault) = self.sequence.cover(state.epoch, seq) {
             self.fault(world, FaultKind::from(fault), || {
@@ -232,8 +271,9 @@ impl Player {
             self.fault(world, FaultKind::WrongOutcome, || {
                 format!("a state with total {total} for {known}")
             });
+        } else {
+            self.total = total;
         }
-        self.total = total;
         let open = state
             .phase
             .as_ref()

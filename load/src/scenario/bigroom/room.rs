@@ -185,7 +185,7 @@ fn figures(
     let world = &engine.world;
     let tally = &world.tally;
     // A class without sockets stands in for one that was never added, which cannot be.
-    let unplayed = Class::new(class, 0, None);
+    let unplayed = Class::new(class, 0, Vec::new());
     let played = world.classes.get(index(class)).unwrap_or(&unplayed);
     let clicks = &played.clicks[..];
     let mut last_phone = Micros::default();

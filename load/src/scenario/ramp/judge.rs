@@ -8,6 +8,8 @@ use crate::scenario::own;
 use crate::sys::count;
 
 const SPREAD: &str = "games by server";
+/// As the alarm metric of the game servers has it.
+const PASSED_ON: &str = "calls passed on by game servers";
 
 /// What merges, and what it is judged by.
 pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], faults: &Faults) -> Measured {
@@ -32,6 +34,18 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
             limit,
             "",
         );
+    }
+    if let Some(passed_on) = figures.passed_on {
+        measured.count(PASSED_ON, passed_on);
+        if figures.in_turn {
+            // One in two goes to the wrong one of two servers, and more of more.
+            let least = (plan.my_students() + count(plan.my_classes().count())) / 4;
+            let missing = least.saturating_sub(passed_on);
+            measured.zero(
+                "connections that should have been passed on and were not",
+                missing,
+            );
+        }
     }
     measured.count("players", plan.my_students());
     measured.count("games", count(plan.my_classes().count()));
@@ -97,6 +111,7 @@ pub(super) fn table(figures: &Figures) -> Table {
         "ack p50/p95 ms",
         "messages/s",
         "games by server",
+        "passed on",
         "own late/handling p99 ms",
         "own µs/message",
         "own B/player",
@@ -114,6 +129,7 @@ pub(super) fn table(figures: &Figures) -> Table {
             pair(&stage.ack),
             format!("{:.0}", stage.messages_per_s),
             games.join("/"),
+            figures.passed_on.map_or_else(String::new, |n| n.to_string()),
             format!("{:.2}/{:.2}", stage.lateness.p99_ms, stage.handling.p99_ms),
             format!("{:.1}", stage.harness_us_per_message),
             format!("{:.0}", stage.harness_bytes_per_player),

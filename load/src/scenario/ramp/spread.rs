@@ -3,13 +3,18 @@
 
 use serde::Serialize;
 
-use crate::client::{Http, HttpError, Target, Targets};
+use crate::client::{HttpError, Target, Targets, metric};
 use crate::scenario::ScenarioError;
 use crate::scenario::school::School;
 use crate::sys::{count, index, real};
 
 /// The servers' gauge of games.
 const GAMES_METRIC: &str = "homeroom_game_games";
+/// The servers' counters of calls that they passed on.
+const PASSED_ON_METRICS: [&str; 2] = [
+    "homeroom_game_passed_on_total{how=\"told\"}",
+    "homeroom_game_passed_on_total{how=\"tunnelled\"}",
+];
 /// Standard deviations of a fair draw that a server may have more than its share: once in 30,000 runs by chance.
 const DEVIATIONS: f64 = 4.0;
 
@@ -73,47 +78,30 @@ impl Spread {
     }
 }
 
-/// Games held by each server, by its own count.
-pub(super) fn count_games(admins: &[Target]) -> Result<Vec<u64>, ScenarioError> {
-    let read = |admin: &Target| {
-        let response = Http::new(admin.clone()).get("/metrics", None)?;
-        let call = || "GET /metrics".to_owned();
-        if response.status != 200 {
-            return Err(response.refusal(call()));
+/// Calls that servers have passed on so far: what a balancer without stickiness makes of most of them.
+pub(super) fn count_passed_on(admins: &[Target]) -> Result<u64, ScenarioError> {
+    let mut all = 0;
+    for admin in admins {
+        for name in PASSED_ON_METRICS {
+            // A server that is alone counts none.
+            all += match metric(admin, name) {
+                Err(HttpError::Broken { .. }) => 0,
+                told => told?,
+            };
         }
-        let text = String::from_utf8_lossy(&response.body).into_owned();
-        gauge(&text, GAMES_METRIC).ok_or_else(|| HttpError::Broken { call: call() })
-    };
-    Ok(admins.iter().map(read).collect::<Result<_, _>>()?)
+    }
+    Ok(all)
 }
 
-/// The value of a gauge without labels in a text of metrics, a whole number.
-fn gauge(text: &str, name: &str) -> Option<u64> {
-    let value = text
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-    value
-        .split_whitespace()
-        .next()?
-        .trim_end_matches(".0")
-        .parse()
-        .ok()
+/// Games held by each server, by its own count.
+pub(super) fn count_games(admins: &[Target]) -> Result<Vec<u64>, ScenarioError> {
+    let read = |admin: &Target| metric(admin, GAMES_METRIC);
+    Ok(admins.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_gauge_is_read_by_its_whole_name() {
-        let text = "# TYPE homeroom_game_games gauge\nhomeroom_game_games_total 9\nhomeroom_game_games 41\n";
-        assert_eq!(gauge(text, GAMES_METRIC), Some(41));
-        assert_eq!(
-            gauge("homeroom_game_games 3.0 1700000000\n", GAMES_METRIC),
-            Some(3)
-        );
-        assert_eq!(gauge("", GAMES_METRIC), None);
-    }
 
     #[test]
     fn a_fair_draw_is_allowed_and_one_server_for_all_is_not() {

@@ -403,12 +403,20 @@ impl Game {
                 frame["ok"] = json!(answer.choice == correct);
                 frame["points"] = json!(answer.points);
             }
+            if (self.fault, id, q) == (Fault::WrongRank, 2, 2) {
+                frame["rank"] = json!(ranks[id - 1] + 1);
+            }
             frame
         };
         let player_2 = holds.then(|| outcome(2));
         for (id, player) in (1..).zip(&self.players) {
             if player.joined && !(holds && id == 2) {
                 send(&player.stream, &self.marked(id, outcome(id)));
+            }
+            if (self.fault, id, q) == (Fault::WrongState, 2, 1) {
+                let mut state = self.state(id);
+                state["total"] = json!(player.total + 5);
+                send(&player.stream, &json!({"t": "sync", "state": state}));
             }
         }
         self.held = player_2;
