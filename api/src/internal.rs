@@ -1,7 +1,8 @@
-//! What game servers ask over HTTP: a plan check, and to keep a result and a timeline. For a listener that no ingress reaches.
+//! What game servers ask over HTTP: a plan check, to keep a result and a timeline, and about games of which they are not sure. For a
+//! listener that no ingress reaches.
 //!
 //! It owns who may call: a service token signed with a secret that operators share between the processes, checked before
-//! the body is read. What the calls do is [`Api::plan_check`]'s and [`Api::save_result`]'s.
+//! the body is read. What the calls do is [`Api`]'s.
 
 use std::sync::Arc;
 
@@ -12,17 +13,22 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use protocol::rest::{PlanCheckRequest, PlanCheckResponse};
+use protocol::rest::{
+    HasResultRequest, HasResultResponse, PlanCheckRequest, PlanCheckResponse, ReserveEpochRequest,
+    ReserveEpochResponse,
+};
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
 use runtime::secret::Secret;
+use serde::Deserialize;
 
 use crate::body;
 use crate::config::{PLAN_CHECK_BODY_BYTES_MAX, RESULT_BODY_BYTES_MAX, TIMELINE_BODY_BYTES_MAX};
+use crate::extract::Params;
 use crate::problem::Refusal;
 use crate::quota::Spent;
 use crate::routes;
-use crate::service::{Api, PlanCheckError, SaveError, TimelineError};
+use crate::service::{Api, GameCallError, PlanCheckError, SaveError};
 
 mod service_token;
 
@@ -36,6 +42,8 @@ impl Api {
         Router::new()
             .route("/internal/plan-check", post(plan_check))
             .route("/internal/results", post(save_result))
+            .route("/internal/games/epoch", post(reserve_epoch))
+            .route("/internal/games/has-result", post(has_result))
             .route("/internal/timelines", post(save_timeline))
             .fallback(routes::unknown_route)
             .layer(from_fn_with_state(keys, authenticate))
@@ -87,17 +95,45 @@ async fn plan_check(
     }))
 }
 
+/// Who sends a result.
+#[derive(Deserialize)]
+struct From {
+    /// Its epoch; releases that do not say it are as good as the first owner.
+    #[serde(default)]
+    epoch: u32,
+}
+
 async fn save_result(
     State(api): State<Api>,
+    Params(from): Params<From>,
     body::Json(result): body::Json<GameResult, RESULT_BODY_BYTES_MAX>,
 ) -> Result<StatusCode, Refusal> {
-    api.save_result(result).await.map_err(|error| match error {
-        SaveError::UnknownTeacher => Refusal::UnknownTeacher,
-        SaveError::Different => Refusal::DifferentResult,
-        SaveError::Busy => Refusal::Busy,
-        SaveError::Unavailable(error) => error.into(),
-    })?;
+    api.save_result(result, from.epoch)
+        .await
+        .map_err(|error| match error {
+            SaveError::UnknownTeacher => Refusal::UnknownTeacher,
+            SaveError::Different => Refusal::DifferentResult,
+            SaveError::Superseded => Refusal::SupersededResult,
+            SaveError::Busy => Refusal::Busy,
+            SaveError::Unavailable(error) => error.into(),
+        })?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+async fn reserve_epoch(
+    State(api): State<Api>,
+    body::Json(asked): body::Json<ReserveEpochRequest, PLAN_CHECK_BODY_BYTES_MAX>,
+) -> Result<Json<ReserveEpochResponse>, Refusal> {
+    let epoch = api.reserve_epoch(asked.game, asked.above).await.map_err(later)?;
+    Ok(Json(ReserveEpochResponse { epoch }))
+}
+
+async fn has_result(
+    State(api): State<Api>,
+    body::Json(asked): body::Json<HasResultRequest, PLAN_CHECK_BODY_BYTES_MAX>,
+) -> Result<Json<HasResultResponse>, Refusal> {
+    let has_result = api.has_result(asked.game).await.map_err(later)?;
+    Ok(Json(HasResultResponse { has_result }))
 }
 
 /// A game that its teacher deleted meanwhile has none, and that is fine.
@@ -105,9 +141,13 @@ async fn save_timeline(
     State(api): State<Api>,
     body::Json(timeline): body::Json<GameTimeline, TIMELINE_BODY_BYTES_MAX>,
 ) -> Result<StatusCode, Refusal> {
-    match api.save_timeline(&timeline).await {
-        Ok(()) => Ok(StatusCode::NO_CONTENT),
-        Err(TimelineError::Busy) => Err(Refusal::Busy),
-        Err(TimelineError::Unavailable(error)) => Err(error.into()),
+    api.save_timeline(&timeline).await.map_err(later)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn later(error: GameCallError) -> Refusal {
+    match error {
+        GameCallError::Busy => Refusal::Busy,
+        GameCallError::Unavailable(error) => error.into(),
     }
 }

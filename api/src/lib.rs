@@ -31,7 +31,7 @@ mod web;
 pub use clock::Clock;
 pub use config::Config;
 pub use keys::{Keys, KeysError};
-pub use service::{Api, Grant, PlanCheckError, SaveError, TimelineError};
+pub use service::{Api, GameCallError, Grant, PlanCheckError, SaveError};
 pub use session::Session;
 pub use shared::{Counted, LocalShared, Quota, RedisShared, Shared, SharedRedis, SharedRedisError, Verdict};
 pub use store::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store, StoreError};

@@ -6,7 +6,9 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AU
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use protocol::quiz::QuizError;
-use protocol::rest::{DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, QUOTA_EXCEEDED, UNKNOWN_TEACHER};
+use protocol::rest::{
+    DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, QUOTA_EXCEEDED, SUPERSEDED_RESULT, UNKNOWN_TEACHER,
+};
 use thiserror::Error;
 
 use crate::admission::Shed;
@@ -83,6 +85,8 @@ pub(crate) enum Refusal {
     UnknownTeacher,
     #[error("Another result of this game is stored already.")]
     DifferentResult,
+    #[error("Another server goes on with this game.")]
+    SupersededResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
     #[error("You made {} {} within {} s, which is as many as one may. Try again in {} s.", .0.max, .0.what, .0.window_s, .0.retry_after_s)]
@@ -156,6 +160,7 @@ impl Refusal {
             Self::ServiceToken => (StatusCode::UNAUTHORIZED, "service-token-invalid", "Refused"),
             Self::UnknownTeacher => (StatusCode::FORBIDDEN, UNKNOWN_TEACHER, "Unknown teacher"),
             Self::DifferentResult => (StatusCode::CONFLICT, DIFFERENT_RESULT, "Another result"),
+            Self::SupersededResult => (StatusCode::CONFLICT, SUPERSEDED_RESULT, "Superseded result"),
             Self::NoSuchQuiz => (StatusCode::NOT_FOUND, NO_SUCH_QUIZ, "No such quiz"),
             Self::NoSuchGame => (StatusCode::NOT_FOUND, "no-such-game", "No such game"),
             Self::QuizLimit(_) => (StatusCode::FORBIDDEN, "quiz-limit", "Plan's limit reached"),
@@ -165,11 +170,7 @@ impl Refusal {
                 "Version missing",
             ),
             Self::VersionMalformed => (StatusCode::BAD_REQUEST, "version-malformed", "Malformed version"),
-            Self::VersionStale(_) => (
-                StatusCode::PRECONDITION_FAILED,
-                "version-stale",
-                "Changed meanwhile",
-            ),
+            Self::VersionStale(_) => (StatusCode::PRECONDITION_FAILED, "version-stale", "Changed"),
             Self::Import(_) => (StatusCode::UNPROCESSABLE_ENTITY, "import-refused", "File refused"),
             Self::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -228,6 +229,7 @@ impl Refusal {
             | Self::Import(_)
             | Self::UnknownTeacher
             | Self::DifferentResult
+            | Self::SupersededResult
             | Self::StorageFull(_)
             | Self::Internal(_) => {}
         }

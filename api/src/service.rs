@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use jsonwebtoken::jwk::JwkSet;
-use protocol::ids::{QuizId, TeacherId};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
@@ -15,7 +15,7 @@ use runtime::metrics::{Counter, inc};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::admission::{Admission, Class, Shed};
+use crate::admission::{Admission, Class, Permit, Shed};
 use crate::cache::ReadCache;
 use crate::clock::Clock;
 use crate::config::{Config, IMPORTS_PARSING_MAX, UPLOADS_MAX};
@@ -87,6 +87,9 @@ pub enum SaveError {
     /// Another result of this game is stored, and stays. Sending this one again will not help.
     #[error("another result of this game is stored")]
     Different,
+    /// Another server goes on with the game, under an epoch that it reserved.
+    #[error("a higher epoch of this game is reserved")]
+    Superseded,
     /// The API is at its capacity; send the result again.
     #[error("the API is at its capacity")]
     Busy,
@@ -95,14 +98,14 @@ pub enum SaveError {
     Unavailable(#[source] StoreError),
 }
 
-/// Why a timeline was not saved. The same call may succeed later.
+/// Why a call about a game came to nothing; the same one may succeed later.
 #[derive(Debug, Error)]
-pub enum TimelineError {
+pub enum GameCallError {
     /// The API is at its capacity.
     #[error("the API is at its capacity")]
     Busy,
     /// The store did not answer.
-    #[error("the store did not answer the save of a timeline")]
+    #[error("the store did not answer a call about a game")]
     Unavailable(#[source] StoreError),
 }
 
@@ -193,11 +196,11 @@ impl Api {
     }
 
     /// Saves the result of a game, once: the same result again is fine and changes nothing, and so is one of a game
-    /// that its teacher has deleted.
+    /// that its teacher has deleted. `epoch` is that of the server that has the game.
     ///
     /// # Errors
-    /// When another result of the game is stored, the account has gone, or the store does not answer.
-    pub async fn save_result(&self, mut result: GameResult) -> Result<(), SaveError> {
+    /// When a higher epoch is reserved, another result of the game is stored, the account has gone, or the store does not answer.
+    pub async fn save_result(&self, mut result: GameResult, epoch: u32) -> Result<(), SaveError> {
         let _permit = self
             .admission
             .acquire(Class::Service)
@@ -210,7 +213,10 @@ impl Api {
         }
         let (store, result) = (Arc::clone(&self.store), Arc::new(result));
         let saving = Arc::clone(&result);
-        let saved = self.changing(result.teacher, async move { store.save_result(&saving).await });
+        let saved = self.changing(
+            result.teacher,
+            async move { store.save_result(&saving, epoch).await },
+        );
         match saved.await.map_err(SaveError::Unavailable)? {
             ResultSaved::Now => {
                 inc(Counter::ResultsSavedTotal);
@@ -218,6 +224,11 @@ impl Api {
             }
             ResultSaved::Before | ResultSaved::Deleted => Ok(()),
             ResultSaved::NoTeacher => Err(SaveError::UnknownTeacher),
+            ResultSaved::Superseded => {
+                inc(Counter::ResultsSupersededTotal);
+                tracing::warn!(game = %result.game, code = %result.code, epoch, "a result below the reserved epoch was refused");
+                Err(SaveError::Superseded)
+            }
             ResultSaved::Different => {
                 inc(Counter::ResultsRefusedTotal);
                 // Two servers that both think they own a game: somebody must look.
@@ -227,17 +238,46 @@ impl Api {
         }
     }
 
+    /// Reserves an epoch for the server that goes on with a game which another one may still hold: far above `above`, and results of
+    /// lower ones are refused from then on. None when the game has a result.
+    ///
+    /// # Errors
+    /// When the API is at its capacity, or the store does not answer.
+    pub async fn reserve_epoch(&self, game: GameId, above: u32) -> Result<Option<u32>, GameCallError> {
+        let _permit = self.service_permit().await?;
+        let reserved = self.store.reserve_epoch(game, above).await;
+        let reserved = reserved.map_err(GameCallError::Unavailable)?;
+        if let Some(epoch) = reserved {
+            inc(Counter::EpochsReservedTotal);
+            tracing::warn!(%game, epoch, "an epoch was reserved: the live games' store went back, and a server is gone");
+        }
+        Ok(reserved)
+    }
+
+    /// Whether a game has a result, or had one that its teacher deleted.
+    ///
+    /// # Errors
+    /// When the API is at its capacity, or the store does not answer.
+    pub async fn has_result(&self, game: GameId) -> Result<bool, GameCallError> {
+        let _permit = self.service_permit().await?;
+        let known = self.store.has_result(game).await;
+        known.map_err(GameCallError::Unavailable)
+    }
+
     /// Keeps what happened to a game whose result is saved; of another game there is nothing to keep.
     ///
     /// # Errors
-    /// When the store does not answer.
-    pub async fn save_timeline(&self, timeline: &GameTimeline) -> Result<(), TimelineError> {
-        let _permit = self
-            .admission
+    /// When the API is at its capacity, or the store does not answer.
+    pub async fn save_timeline(&self, timeline: &GameTimeline) -> Result<(), GameCallError> {
+        let _permit = self.service_permit().await?;
+        let saved = self.store.save_timeline(timeline).await;
+        saved.map(drop).map_err(GameCallError::Unavailable)
+    }
+
+    async fn service_permit(&self) -> Result<Permit, GameCallError> {
+        self.admission
             .acquire(Class::Service)
             .await
-            .map_err(|Shed| TimelineError::Busy)?;
-        let saved = self.store.save_timeline(timeline).await;
-        saved.map(drop).map_err(TimelineError::Unavailable)
+            .map_err(|Shed| GameCallError::Busy)
     }
 }

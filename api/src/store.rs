@@ -28,6 +28,8 @@ pub use sqlite::SqliteStore;
 
 /// Quizzes of a [`Usage`] at most: what a page shows without scrolling.
 pub const MOST_PLAYED_MAX: u32 = 10;
+/// How far above all epochs known a reserved one is: further than a game can change servers in a day.
+pub const EPOCH_GAP: u32 = 1_000;
 /// Timelines of one answer at most: a code comes back after 700 million games, unless somebody chose it by hand.
 pub const TIMELINES_MAX: u32 = 5;
 /// A day of UTC, in milliseconds.
@@ -125,6 +127,8 @@ pub enum ResultSaved {
     Different,
     /// The teacher deleted this game.
     Deleted,
+    /// A higher epoch is reserved: another server goes on with the game.
+    Superseded,
     /// There is no such teacher.
     NoTeacher,
 }
@@ -195,8 +199,14 @@ pub trait QuizStore: Send + Sync {
 /// Results of games.
 #[async_trait]
 pub trait GameStore: Send + Sync {
-    /// Stores a result, all of it or nothing, once a game.
-    async fn save_result(&self, result: &GameResult) -> Result<ResultSaved, StoreError>;
+    /// Stores a result, all of it or nothing, once a game. `epoch` is its server's: of one below the reserved epoch nothing is
+    /// stored.
+    async fn save_result(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError>;
+    /// Reserves an epoch of a game, [`EPOCH_GAP`] above `above` and every one reserved before; none for a game that has a result,
+    /// or had one that was deleted.
+    async fn reserve_epoch(&self, id: GameId, above: u32) -> Result<Option<u32>, StoreError>;
+    /// Whether a game has a result, or had one that was deleted.
+    async fn has_result(&self, id: GameId) -> Result<bool, StoreError>;
     /// At most `limit` rows after `after`, newest end first.
     async fn games(
         &self,

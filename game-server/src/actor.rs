@@ -214,6 +214,10 @@ impl Actor {
             // So that the next owner knows of this one; the first one is in the first snapshot.
             self.pipeline.want_snapshot(now);
         }
+        if self.facts.is_rewound {
+            // Whoever takes the game up next must know it, too.
+            self.pipeline.need_snapshot();
+        }
         let away_at = now + self.around.config.restored_grace;
         for player in self.game.players().filter(|player| player.present) {
             self.seats.expect(player.id, away_at);
@@ -287,12 +291,13 @@ impl Actor {
     fn start_write(&mut self, now: Instant) {
         let at = self.millis(now);
         let (game, over_ms, result_settled) = (&self.game, self.over_ms, self.result_settled);
-        let timeline = &self.timeline;
+        let (is_rewound, timeline) = (self.facts.is_rewound, &self.timeline);
         self.pipeline.start_write(now, || Snapshot {
             at,
             state: game.export(),
             over_ms,
             result_settled,
+            is_rewound,
             timeline: timeline.clone(),
         });
     }
@@ -497,7 +502,11 @@ impl Actor {
         if let Some((_, result)) = self.result.take_if(|(after, _)| self.pipeline.is_certain(*after)) {
             let place = Arc::clone(&self.place);
             let timeline = self.timeline.told(&self.facts);
-            self.result_sent = Some(self.around.results.save(*result, timeline, place));
+            let saving = self
+                .around
+                .results
+                .save(*result, timeline, place, self.pipeline.shown());
+            self.result_sent = Some(saving);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use protocol::ids::{QuizId, TeacherId};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
@@ -23,14 +23,30 @@ pub trait Backoffice: Send + Sync + 'static {
     fn plan_check(&self, teacher: TeacherId, quiz: Option<QuizId>) -> BackofficeFuture<'_, PlanGrant>;
 
     /// Keeps a result. Idempotent by the game's id: the same result again is a success. Repeated by the caller until it
-    /// succeeds or is refused.
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()>;
+    /// succeeds or is refused. `epoch` is the owner's.
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()>;
 
     /// Keeps what happened to a game whose result is kept, in the place of what was kept before. One that keeps none forgets it.
     fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
         let _forgotten = timeline;
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// Reserves an epoch far above `above` for whoever goes on with a game that somebody else may still hold: results of lower
+    /// epochs are refused from then on. Repeated it reserves a higher one.
+    fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved>;
+
+    /// Whether the game has a result.
+    fn has_result(&self, game: GameId) -> BackofficeFuture<'_, bool>;
+}
+
+/// What became of a [`Backoffice::reserve_epoch`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserved {
+    /// This epoch.
+    Epoch(u32),
+    /// None: the game has a result, and is over.
+    Over,
 }
 
 /// Permission to start a game.
@@ -53,6 +69,9 @@ pub enum BackofficeError {
         /// One clear English sentence, passed on to the client.
         detail: String,
     },
+    /// Whoever goes on with the game has reserved a higher epoch than this result's.
+    #[error("the API keeps no result of so low an epoch")]
+    Superseded,
     /// This teacher has started as many games as one may for now.
     #[error("the API says that this teacher has started too many games")]
     TooMany {

@@ -3,6 +3,7 @@
 //! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
 //! where a connection goes whose game another server holds. A server that is alone has none of this.
 
+mod dial;
 mod drain;
 mod keeper;
 mod lease;
@@ -13,6 +14,7 @@ mod serve;
 mod standing;
 mod sweep;
 mod tunnel;
+mod verify;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -24,18 +26,21 @@ use runtime::secret::Secret;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::journal::{LogError, ServerId};
+use crate::journal::{LogError, ServerId, StoreRun};
 use crate::server::Shared;
-use crate::stored;
+use crate::stored::{self, WriteVersion};
 use crate::tokens::{KeysError, PeerKeys};
 use members::Members;
 
+pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
+use locate::Search;
 pub(crate) use locate::{Free, Located, is_free, locate};
 pub(crate) use serve::{Via, router as peer_router};
 pub(crate) use standing::Standing;
 pub(crate) use tunnel::pass_on;
+pub(crate) use verify::{Stand, Verdict};
 
 /// How long a server that stops waits until its lease is given up.
 const LEAVE_MAX: Duration = Duration::from_secs(1);
@@ -44,6 +49,8 @@ const LEAVE_MAX: Duration = Duration::from_secs(1);
 pub struct Membership {
     /// Where leases are kept.
     pub leases: Arc<dyn Leases>,
+    /// How the others are reached: [`TcpDialer`], but in a simulation.
+    pub dialer: Arc<dyn Dialer>,
     /// Where other servers reach this one's [`peer_router`](crate::GameServer::peer_router), as `host:port`.
     pub address: String,
     /// The secret that all servers share; more than one while it is changed, the one to sign with first.
@@ -53,38 +60,46 @@ pub struct Membership {
 /// What a server knows about the others.
 pub(crate) struct Cluster {
     leases: Arc<dyn Leases>,
+    dialer: Arc<dyn Dialer>,
     lease: Lease,
     keys: PeerKeys,
     members: Members,
+    runs: watch::Receiver<StoreRun>,
+    verdicts: watch::Sender<Option<Arc<Verdict>>>,
     /// Searches under way, so that a class that comes back looks for its game once. At most one a connection.
-    searches: Mutex<HashMap<GameCode, watch::Receiver<Option<Located>>>>,
+    searches: Mutex<HashMap<GameCode, Search>>,
     /// Rung when a server turned out to be gone.
     orphans: Notify,
     standing: Arc<Standing>,
+    writes: Arc<WriteVersion>,
     is_draining: AtomicBool,
     /// What runs from [`join`] to [`Cluster::leave`].
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Cluster {
-    /// `returns` is the log's.
+    /// `runs` is the log's.
     pub(crate) fn new(
         me: ServerId,
         membership: Membership,
-        returns: watch::Receiver<u64>,
+        runs: watch::Receiver<StoreRun>,
     ) -> Result<Self, KeysError> {
         Ok(Self {
             keys: PeerKeys::new(&membership.secrets)?,
             leases: membership.leases,
+            dialer: membership.dialer,
             lease: Lease {
                 server: me,
                 address: membership.address,
                 reads: stored::SNAPSHOT_VERSION,
             },
-            members: Members::new(returns),
+            members: Members::new(runs.clone()),
+            runs,
+            verdicts: watch::Sender::new(None),
             searches: Mutex::default(),
             orphans: Notify::new(),
             standing: Arc::new(Standing::new()),
+            writes: Arc::default(),
             is_draining: AtomicBool::new(false),
             tasks: Mutex::default(),
         })
@@ -109,6 +124,18 @@ impl Cluster {
         &self.standing
     }
 
+    /// The version of snapshots that all servers read.
+    pub(crate) fn writes(&self) -> Arc<WriteVersion> {
+        Arc::clone(&self.writes)
+    }
+
+    /// A server with a lease that reads a version of snapshots.
+    pub(crate) fn reader_of(&self, version: u8) -> Option<Lease> {
+        let others = self.others().into_iter();
+        let mut readers = others.filter(|member| member.is_leased && member.lease.reads >= version);
+        readers.next().map(|member| member.lease)
+    }
+
     fn me(&self) -> &ServerId {
         &self.lease.server
     }
@@ -120,7 +147,10 @@ impl Cluster {
 
     /// Looks who lives.
     async fn look_around(&self) -> Result<Vec<Member>, LogError> {
-        Ok(self.members.learn(self.leases.members().await?))
+        let members = self.members.learn(self.leases.members().await?);
+        let leased = members.iter().filter(|member| member.is_leased);
+        self.writes.agree(leased.map(|member| member.lease.reads));
+        Ok(members)
     }
 }
 
@@ -132,7 +162,8 @@ pub(crate) async fn join(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
     let _died = is_leased.await;
     let registry = Arc::clone(&shared.registry);
     let beat = tokio::spawn(standing::beat(Arc::clone(&cluster.standing), registry));
+    let verifier = tokio::spawn(verify::keep(Arc::clone(cluster)));
     let sweeper = tokio::spawn(sweep::sweep(Arc::clone(shared), Arc::clone(cluster)));
     let mut tasks = cluster.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-    tasks.extend([keeper, beat, sweeper]);
+    tasks.extend([keeper, beat, verifier, sweeper]);
 }

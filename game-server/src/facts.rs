@@ -25,4 +25,6 @@ pub(crate) struct Facts {
     pub(crate) players_max: u32,
     pub(crate) created_ms: u64,
     pub(crate) epoch: u32,
+    /// The game went on from a store that may have lost its last records. Stays so until its end.
+    pub(crate) is_rewound: bool,
 }

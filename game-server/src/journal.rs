@@ -12,10 +12,12 @@ mod memory;
 mod owner;
 mod record;
 mod redis;
+mod run;
 mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::ids::GameCode;
@@ -27,7 +29,8 @@ pub use frame::{FRAME_BYTES_MAX, Journal, Unreadable, read as read_journal};
 pub use memory::{MemoryLog, Trouble};
 pub use owner::{ClaimId, Owner, ServerId};
 pub use record::{DecodeError, Entry, FORMAT_VERSION, Record};
-pub use redis::{RedisConfig, RedisConfigError, RedisLog, StoreId};
+pub use redis::{RedisConfig, RedisConfigError, RedisLog};
+pub use run::{StoreId, StoreRun};
 pub use sqlite::{Durability, SqliteLog, SqliteLogError};
 
 /// Number of a record in its game's journal, from 1 without gaps.
@@ -86,6 +89,20 @@ pub enum Claimed {
     Missing,
 }
 
+/// What became of a [`GameLog::assert`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asserted {
+    /// The game is kept as its owner has it, under this record.
+    Yes(Owner),
+    /// Somebody else claimed it in the present run of the store. Whoever gets this owns the game no longer.
+    Fenced,
+    /// Not kept: an older state than what its owner wrote in this run.
+    Refused {
+        /// The journal's last number.
+        last: RecordNumber,
+    },
+}
+
 /// What became of a write under a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -109,6 +126,9 @@ pub struct Tail {
     pub owner: Owner,
     /// Number of the last record kept, in the snapshot or after it.
     pub last: RecordNumber,
+    /// The run of the store under which the owner was written. Another one than the present one means that the store may have lost
+    /// a later owner.
+    pub store: StoreId,
 }
 
 /// A game as a log keeps it.
@@ -139,9 +159,21 @@ pub trait GameLog: Send + Sync + 'static {
     /// it answers [`Created::Same`] and changes nothing.
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created>;
 
-    /// Makes `server` the owner under the new claim `claim`, with the next epoch, if the game's claim still is `seen`.
-    /// Repeated with the same `claim` it answers as before.
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed>;
+    /// Makes `server` the owner under the new claim `claim`, with the next epoch and at least `least_epoch`, if the game's claim
+    /// still is `seen`. Repeated with the same `claim` it answers as before.
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed>;
+
+    /// Keeps a game as its living owner has it, whatever the log knew of it: for a store that lost it, or went back to a time before
+    /// the owner's claim. It gets an epoch above the one kept, and at least the owner's. Fenced when the present run of the store
+    /// has another claim; repeated under the same claim it keeps the later state.
+    fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted>;
 
     /// Appends records. Those whose numbers the journal has already are skipped, so that an append whose answer was lost can
     /// be repeated.
@@ -180,7 +212,13 @@ pub trait GameLog: Send + Sync + 'static {
 
     /// Changes whenever the log can be reached again, since it may lack data then: owners look after their games at once. Never
     /// changes for a log that is never away.
-    fn returns(&self) -> watch::Receiver<u64> {
-        watch::channel(0).1
+    fn runs(&self) -> watch::Receiver<StoreRun> {
+        watch::channel(StoreRun::default()).1
+    }
+
+    /// This log, as long as it is reached as `run` says: through any other connection calls are certainly not done, so that a write
+    /// cannot reach a store that nobody has looked at. None for a log that has one run only.
+    fn bound(&self, _run: &StoreRun) -> Option<Arc<dyn GameLog>> {
+        None
     }
 }

@@ -11,6 +11,7 @@ mod cluster;
 mod config;
 mod convert;
 mod facts;
+mod fate;
 mod frames;
 mod guesses;
 mod http;
@@ -22,6 +23,7 @@ mod registry;
 mod results;
 mod server;
 mod session;
+mod stopping;
 mod stored;
 #[cfg(test)]
 mod testing;
@@ -30,14 +32,16 @@ mod tokens;
 
 pub use actor::JOURNAL_BYTES_MAX;
 pub use ambient::{Ambient, Source};
-pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant};
-pub use cluster::{LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases};
+pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant, Reserved};
+pub use cluster::{
+    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases, TcpDialer,
+};
 pub use config::Config;
 pub use journal::{
-    Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION, FRAME_BYTES_MAX,
-    GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber, RedisConfig,
-    RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, Stored, Tail, Trouble,
-    Unreadable, Written, read_journal,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION,
+    FRAME_BYTES_MAX, GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber,
+    RedisConfig, RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, StoreRun, Stored,
+    Tail, Trouble, Unreadable, Written, read_journal,
 };
 pub use opening::Restoration;
 pub use server::{Counts, GameServer};

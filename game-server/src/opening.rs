@@ -10,8 +10,11 @@ use protocol::ids::{GameCode, GameId};
 use runtime::metrics::{self, Counter};
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
+use crate::cluster::Lease;
 use crate::facts::Facts;
-use crate::journal::{Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, ServerId, Stored};
+use crate::journal::{
+    Birth, ClaimId, Claimed, Created, GameLog, LogError, Owner, RecordNumber, ServerId, StoreRun, Stored,
+};
 use crate::registry::{Held, Opening};
 use crate::server::Shared;
 use crate::stored::{self, Restored, Snapshot, StoredError};
@@ -54,9 +57,40 @@ enum Outcome {
     Left,
 }
 
+/// The log as it is reached at one moment. What was judged by one run of its store is not written to another one.
+pub(crate) struct Reached {
+    pub(crate) run: StoreRun,
+    pub(crate) log: Arc<dyn GameLog>,
+}
+
+impl Reached {
+    pub(crate) fn now(shared: &Shared) -> Self {
+        let run = shared.log.runs().borrow().clone();
+        let log = shared.log.bound(&run);
+        Self {
+            log: log.unwrap_or_else(|| Arc::clone(&shared.log)),
+            run,
+        }
+    }
+
+    fn ownership(&self, shared: &Shared, code: GameCode, owner: Owner, facts: Vec<u8>) -> Ownership {
+        Ownership {
+            log: Arc::clone(&self.log),
+            run: self.run.clone(),
+            verdicts: shared.cluster.as_ref().map(|cluster| cluster.verdicts()),
+            backoffice: Arc::clone(&shared.backoffice),
+            writes: Arc::clone(&shared.writes),
+            code,
+            owner,
+            facts,
+        }
+    }
+}
+
 /// Creates a game in the log and starts it.
 pub(crate) async fn open_new(
     shared: &Shared,
+    reached: &Reached,
     opening: Opening,
     game: Game,
     facts: Facts,
@@ -86,34 +120,39 @@ pub(crate) async fn open_new(
     let birth = Birth {
         owner: owner.clone(),
         facts: stored::encode_facts(&restored.facts),
-        snapshot: stored::encode_snapshot(&Snapshot {
-            at: 0,
-            state: restored.game.export(),
-            over_ms: None,
-            result_settled: false,
-            timeline: restored.timeline.clone(),
-        }),
+        snapshot: stored::encode_snapshot(
+            &Snapshot {
+                at: 0,
+                state: restored.game.export(),
+                over_ms: None,
+                result_settled: false,
+                is_rewound: false,
+                timeline: restored.timeline.clone(),
+            },
+            shared.writes.get(),
+        ),
         through: RecordNumber::NONE,
     };
     let facts = birth.facts.clone();
-    let created = tokio::time::timeout(CREATE_MAX, shared.log.create(code, birth))
+    let created = tokio::time::timeout(CREATE_MAX, reached.log.create(code, birth))
         .await
         .map_err(|elapsed| LogError::Unavailable(elapsed.into()))??;
     match created {
         Created::New => {
             opening.claimed(held(&owner));
-            let ownership = ownership(shared, code, owner, facts);
+            let ownership = reached.ownership(shared, code, owner, facts);
             let place = opening.place();
             let handle = opening.finish(key, || {
                 actor::spawn(restored, ownership, shared.surroundings(), place)
             });
             Ok(Opened::New(handle))
         }
-        Created::Same(owner) if may_take(shared, &owner) => match take_up(shared, opening, code, None).await?
-        {
-            Taken::Game(handle) => Ok(Opened::Same(handle)),
-            Taken::Unreadable | Taken::Gone => Ok(Opened::CodeTaken),
-        },
+        Created::Same(owner) if may_take(shared, &owner) => {
+            match take_up(shared, reached, opening, code, Seen::Whatever).await? {
+                Taken::Game(handle) => Ok(Opened::Same(handle)),
+                Taken::Unreadable | Taken::For(_) | Taken::Gone => Ok(Opened::CodeTaken),
+            }
+        }
         // Another server has it since a moment ago: whoever asks again is sent there.
         Created::Same(_) if shared.cluster.is_some() => {
             Err(LogError::NotDone("another server has this game".into()))
@@ -157,9 +196,9 @@ async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
         let Some(opening) = shared.registry.begin_restore(code) else {
             return Outcome::Left;
         };
-        match take_up(shared, opening, code, None).await {
+        match take_up(shared, &Reached::now(shared), opening, code, Seen::Whatever).await {
             Ok(Taken::Game(_)) => return Outcome::Restored,
-            Ok(Taken::Unreadable) => return Outcome::Unreadable,
+            Ok(Taken::Unreadable | Taken::For(_)) => return Outcome::Unreadable,
             Ok(Taken::Gone) => return Outcome::Left,
             Err(error) => {
                 tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be taken up yet");
@@ -178,8 +217,8 @@ pub(crate) async fn revive(shared: &Shared, opening: Opening, code: GameCode, ga
         unreadable(opening, code, &StoredError::Panicked);
         return;
     }
-    match take_up(shared, opening, code, None).await {
-        Ok(Taken::Game(_) | Taken::Unreadable | Taken::Gone) => {}
+    match take_up(shared, &Reached::now(shared), opening, code, Seen::Whatever).await {
+        Ok(Taken::Game(_) | Taken::Unreadable | Taken::For(_) | Taken::Gone) => {}
         Err(error) => {
             tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be taken up yet");
             restore_one(shared, code).await;
@@ -190,55 +229,104 @@ pub(crate) async fn revive(shared: &Shared, opening: Opening, code: GameCode, ga
 /// What became of a game that was to be taken up.
 pub(crate) enum Taken {
     Game(GameHandle),
+    /// By this build.
     Unreadable,
+    /// By this build, but this server reads it.
+    For(Lease),
     /// Removed, or claimed by somebody else.
     Gone,
+}
+
+/// Why a game may be claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// This server has the log to itself, or made the game a moment ago.
+    Whatever,
+    /// Nobody serves it under this claim.
+    Claim(ClaimId),
+    /// Nobody serves it, and its record is from before the store changed: later records may be lost, and another server may come back
+    /// that holds the game. So it gets at least this epoch.
+    Stale(ClaimId, u32),
 }
 
 /// Claims a game and starts it where the log has it. What this build cannot read it does not claim. Who decided that it may be
 /// claimed did so about the claim `seen`; another one by now is somebody else's.
 pub(crate) async fn take_up(
     shared: &Shared,
+    reached: &Reached,
     opening: Opening,
     code: GameCode,
-    seen: Option<ClaimId>,
+    seen: Seen,
 ) -> Result<Taken, LogError> {
-    let found = match shared.log.load(code).await {
+    let log = &reached.log;
+    let found = match log.load(code).await {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(Taken::Gone),
         Err(error @ LogError::Corrupt { .. }) => return Ok(unreadable(opening, code, &error)),
         Err(error @ (LogError::Unavailable(_) | LogError::NotDone(_))) => return Err(error),
     };
-    if seen.is_some_and(|seen| seen != found.owner.claim) {
-        return Ok(Taken::Gone);
-    }
+    let least_epoch = match seen {
+        Seen::Whatever => 0,
+        Seen::Claim(claim) | Seen::Stale(claim, _) if claim != found.owner.claim => return Ok(Taken::Gone),
+        Seen::Claim(_) => 0,
+        Seen::Stale(_, epoch) => epoch,
+    };
     if let Err(error) = stored::restore(&found) {
-        return Ok(unreadable(opening, code, &error));
+        return Ok(left(shared, opening, code, &error));
     }
     let claim = shared.ambient.claim();
-    let claimed = shared
-        .log
-        .claim(code, found.owner.claim, shared.id.clone(), claim)
+    let claimed = log
+        .claim(code, found.owner.claim, shared.id.clone(), claim, least_epoch)
         .await?;
     match claimed {
         Claimed::Yes(owner) => opening.claimed(held(&owner)),
         Claimed::Beaten(_) | Claimed::Missing => return Ok(Taken::Gone),
     }
     // Read again: only now nobody else can write it.
-    let Some(found) = shared.log.load(code).await? else {
+    let Some(found) = log.load(code).await? else {
         return Ok(Taken::Gone);
     };
-    let restored = match stored::restore(&found) {
+    let mut restored = match stored::restore(&found) {
         Ok(restored) => restored,
         Err(error) => {
-            shared.log.release(code, claim).await?;
-            return Ok(unreadable(opening, code, &error));
+            log.release(code, claim).await?;
+            return Ok(left(shared, opening, code, &error));
         }
     };
-    Ok(Taken::Game(start(shared, opening, code, found, restored)))
+    if matches!(seen, Seen::Stale(..)) {
+        metrics::inc(Counter::GamesRewoundTotal);
+        tracing::error!(game = %restored.facts.game, "a game goes on from what is left of it; the last answers may be lost");
+        restored.facts.is_rewound = true;
+    }
+    Ok(Taken::Game(start(
+        shared, reached, opening, code, found, restored,
+    )))
 }
 
-fn start(shared: &Shared, opening: Opening, code: GameCode, found: Stored, restored: Restored) -> GameHandle {
+/// Takes a game out of the log that the API has a result of: its record is from before the store changed.
+pub(crate) async fn discard(
+    shared: &Shared,
+    reached: &Reached,
+    code: GameCode,
+    seen: ClaimId,
+) -> Result<(), LogError> {
+    let claim = shared.ambient.claim();
+    let claimed = reached.log.claim(code, seen, shared.id.clone(), claim, 0).await?;
+    if let Claimed::Yes(owner) = claimed {
+        tracing::warn!(game = %owner.game, "a game that is over came back with its store; it is removed");
+        reached.log.remove(code, claim, Duration::ZERO).await?;
+    }
+    Ok(())
+}
+
+fn start(
+    shared: &Shared,
+    reached: &Reached,
+    opening: Opening,
+    code: GameCode,
+    found: Stored,
+    restored: Restored,
+) -> GameHandle {
     metrics::inc(Counter::GamesRestoredTotal);
     tracing::info!(
         game = %restored.facts.game,
@@ -251,11 +339,24 @@ fn start(shared: &Shared, opening: Opening, code: GameCode, found: Stored, resto
         tracing::error!(game = %restored.facts.game, records = restored.lost, "the end of a journal cannot be read; the game goes on from before it");
         metrics::add(Counter::GameRecordsLostTotal, restored.lost);
     }
-    let ownership = ownership(shared, code, found.owner, found.facts);
+    let ownership = reached.ownership(shared, code, found.owner, found.facts);
     let place = opening.place();
     opening.finish(restored.facts.key.clone(), || {
         actor::spawn(restored, ownership, shared.surroundings(), place)
     })
+}
+
+/// Leaves a game as it is: to a server that reads it, if there is one.
+fn left(shared: &Shared, opening: Opening, code: GameCode, error: &StoredError) -> Taken {
+    if let (StoredError::UnknownVersion { found, .. }, Some(cluster)) = (error, &shared.cluster)
+        && let Some(lease) = cluster.reader_of(*found)
+    {
+        // A newer release is on its way in, or out.
+        let error = error as &dyn std::error::Error;
+        tracing::warn!(%code, server = lease.server.name, error, "a game is left to another server");
+        return Taken::For(lease);
+    }
+    unreadable(opening, code, error)
 }
 
 fn unreadable(opening: Opening, code: GameCode, error: &(dyn std::error::Error + 'static)) -> Taken {
@@ -269,14 +370,5 @@ fn held(owner: &Owner) -> Held {
     Held {
         claim: owner.claim,
         epoch: owner.epoch,
-    }
-}
-
-fn ownership(shared: &Shared, code: GameCode, owner: Owner, facts: Vec<u8>) -> Ownership {
-    Ownership {
-        log: Arc::clone(&shared.log),
-        code,
-        owner,
-        facts,
     }
 }

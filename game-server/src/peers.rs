@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use axum::Router;
-use game_server::{Leases, Membership};
+use game_server::{Leases, Membership, TcpDialer};
 use runtime::descriptors;
 use runtime::http::Options;
 use runtime::lifecycle::{Shutdown, ShutdownTrigger};
@@ -88,6 +88,7 @@ impl Bound {
     pub(crate) fn membership(&self, leases: Arc<dyn Leases>) -> Membership {
         Membership {
             leases,
+            dialer: Arc::new(TcpDialer),
             address: self.address.clone(),
             secrets: self.secrets.clone(),
         }

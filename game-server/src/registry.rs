@@ -53,6 +53,14 @@ impl Entry {
             Self::Opening(_) | Self::Lost => None,
         }
     }
+
+    fn held(&self) -> Option<Held> {
+        match self {
+            Self::Opening(held) => *held,
+            Self::Live { handle, .. } => Some(handle.held()),
+            Self::Lost => None,
+        }
+    }
 }
 
 /// Under which claim a game is held, and the epoch of that.
@@ -190,11 +198,15 @@ impl Registry {
 
     /// Under which claim this server has the game, if it has it.
     pub(crate) fn held(&self, code: GameCode) -> Option<Held> {
-        match self.lock().by_code.get(&code)? {
-            Entry::Opening(held) => *held,
-            Entry::Live { handle, .. } => Some(handle.held()),
-            Entry::Lost => None,
-        }
+        self.lock().by_code.get(&code)?.held()
+    }
+
+    /// All games that this server has, and under which claims.
+    pub(crate) fn all_held(&self) -> Vec<(GameCode, Held)> {
+        let games = self.lock();
+        let held = games.by_code.iter();
+        held.filter_map(|(code, entry)| Some((*code, entry.held()?)))
+            .collect()
     }
 
     /// The game that this teacher created with this key.

@@ -12,6 +12,7 @@ use protocol::timeline::{GameTimeline, Happened, TimelineEvent};
 use runtime::metrics::{self, Alive, Counter, Gauge};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
 
+use crate::actor::mailbox::ShownCell;
 use crate::ambient::Ambient;
 use crate::backoffice::{Backoffice, BackofficeError};
 use crate::registry::GamePermit;
@@ -134,12 +135,14 @@ impl ResultSaver {
         }
     }
 
-    /// Saves a result, however long it takes; `place` is its game's place and kept until then. Goes on when the answer is dropped.
+    /// Saves a result, however long it takes; `place` is its game's place and kept until then. Goes on when the answer is dropped. `epoch`
+    /// shows the game's, which grows when a store that went back gets the game again.
     pub(crate) fn save(
         &self,
         result: GameResult,
         mut timeline: GameTimeline,
         place: Arc<GamePermit>,
+        epoch: Arc<ShownCell>,
     ) -> Saving {
         let (settled, answer) = oneshot::channel();
         let left = Arc::new(Notify::new());
@@ -147,7 +150,7 @@ impl ResultSaver {
         let saver = self.clone();
         let pending = Pending::new(self.pending.clone(), place);
         tokio::spawn(async move {
-            let ended = saver.save_until_done(&result, &is_left).await;
+            let ended = saver.save_until_done(&result, &epoch, &is_left).await;
             if ended == Ended::Saved {
                 saver.save_timeline(&mut timeline).await;
             }
@@ -175,7 +178,7 @@ impl ResultSaver {
         let _settled = pending.wait_for(|n| *n == 0).await;
     }
 
-    async fn save_until_done(&self, result: &GameResult, is_left: &Notify) -> Ended {
+    async fn save_until_done(&self, result: &GameResult, epoch: &ShownCell, is_left: &Notify) -> Ended {
         let mut pause_ms = PAUSE_MS_FIRST;
         loop {
             let turn = tokio::select! {
@@ -183,9 +186,7 @@ impl ResultSaver {
                 () = is_left.notified() => return Ended::Left,
                 turn = self.door.enter() => turn,
             };
-            let ended = self.attempt(result, pause_ms).await;
-            self.door.heard(ended.is_none());
-            if let Some(ended) = ended {
+            if let Some(ended) = self.attempt(result, epoch.epoch(), pause_ms).await {
                 return ended;
             }
             let pauses = async {
@@ -210,9 +211,19 @@ impl ResultSaver {
     }
 
     /// Tries once; none when it is to be tried again.
-    async fn attempt(&self, result: &GameResult, pause_ms: u32) -> Option<Ended> {
+    async fn attempt(&self, result: &GameResult, epoch: u32, pause_ms: u32) -> Option<Ended> {
         let game = result.game;
-        match tokio::time::timeout(ATTEMPT_MAX, self.backoffice.save_result(result)).await {
+        let said = tokio::time::timeout(ATTEMPT_MAX, self.backoffice.save_result(result, epoch)).await;
+        self.door.heard(match &said {
+            Ok(
+                Ok(())
+                | Err(
+                    BackofficeError::Refused { .. } | BackofficeError::NotFound | BackofficeError::Superseded,
+                ),
+            ) => false,
+            Ok(Err(BackofficeError::Unavailable(_) | BackofficeError::TooMany { .. })) | Err(_) => true,
+        });
+        match said {
             Ok(Ok(())) => {
                 metrics::inc(Counter::GameResultsSavedTotal);
                 return Some(Ended::Saved);
@@ -222,7 +233,12 @@ impl ResultSaver {
                 metrics::inc(Counter::GameResultsRefusedTotal);
                 return Some(Ended::Refused);
             }
-            Ok(Err(error @ (BackofficeError::Unavailable(_) | BackofficeError::TooMany { .. }))) => {
+            // Superseded: the game gets a higher epoch soon, or is another server's.
+            Ok(Err(
+                error @ (BackofficeError::Unavailable(_)
+                | BackofficeError::TooMany { .. }
+                | BackofficeError::Superseded),
+            )) => {
                 tracing::warn!(%game, error = &error as &dyn std::error::Error, pause_ms, "result not saved yet");
             }
             Err(_elapsed) => tracing::warn!(%game, pause_ms, "result not saved yet: no answer in time"),

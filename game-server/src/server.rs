@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use tokio::sync::watch;
 
 use crate::actor::Surroundings;
 use crate::admission::Admission;
@@ -13,12 +12,15 @@ use crate::ambient::Ambient;
 use crate::backoffice::Backoffice;
 use crate::cluster::{self, Cluster, Membership};
 use crate::config::Config;
+use crate::fate::Fates;
 use crate::guesses::Guesses;
 use crate::http;
 use crate::journal::{GameLog, LogError, Owner, ServerId};
 use crate::opening::{self, Restoration};
 use crate::registry::Registry;
 use crate::results::ResultSaver;
+use crate::stopping::Stopping;
+use crate::stored::WriteVersion;
 use crate::tokens::{Keys, KeysError};
 
 /// How long a stop waits for games to say goodbye and for results to be saved. Systems kill after 30 s at most.
@@ -49,12 +51,15 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) guesses: Guesses,
-    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) stopping: Stopping,
     pub(crate) log: Arc<dyn GameLog>,
     pub(crate) id: ServerId,
     pub(crate) ambient: Ambient,
     /// What a server knows that is one of several.
     pub(crate) cluster: Option<Arc<Cluster>>,
+    pub(crate) fates: Fates,
+    /// The version of snapshots that is written.
+    pub(crate) writes: Arc<WriteVersion>,
     results: ResultSaver,
     me: Weak<Shared>,
 }
@@ -90,9 +95,23 @@ impl GameServer {
         log: Arc<dyn GameLog>,
         membership: Membership,
     ) -> Result<Self, KeysError> {
-        let ambient = Ambient::machine();
+        Self::in_cluster_with_ambient(config, keys, backoffice, log, membership, Ambient::machine())
+    }
+
+    /// As [`GameServer::in_cluster`], with a wall clock and randomness of the caller's choice.
+    ///
+    /// # Errors
+    /// When the secrets cannot be used.
+    pub fn in_cluster_with_ambient(
+        config: Config,
+        keys: Keys,
+        backoffice: Arc<dyn Backoffice>,
+        log: Arc<dyn GameLog>,
+        membership: Membership,
+        ambient: Ambient,
+    ) -> Result<Self, KeysError> {
         let id = new_run(&config, &ambient);
-        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.returns())?);
+        let cluster = Arc::new(Cluster::new(id.clone(), membership, log.runs())?);
         Ok(Self::assemble(
             config,
             keys,
@@ -116,8 +135,12 @@ impl GameServer {
             registry: Arc::new(Registry::new(config.games_max)),
             admission: Arc::new(Admission::new(config.sockets_max, config.sockets_reserve)),
             guesses: Guesses::new(),
+            fates: Fates::default(),
+            writes: cluster
+                .as_ref()
+                .map_or_else(Arc::default, |cluster| cluster.writes()),
             results: ResultSaver::new(Arc::clone(&backoffice), ambient.clone()),
-            stopping: watch::Sender::new(false),
+            stopping: Stopping::default(),
             id,
             cluster,
             config: Arc::new(config),
@@ -196,7 +219,7 @@ impl GameServer {
     /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
     /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
-        self.0.stopping.send_replace(true);
+        self.0.stopping.ask();
         let stop = async {
             for game in self.0.registry.all() {
                 game.stop().await;
@@ -220,7 +243,7 @@ impl GameServer {
 
 impl Shared {
     pub(crate) fn is_stopping(&self) -> bool {
-        *self.stopping.borrow()
+        self.stopping.is_asked()
     }
 
     /// What a new game needs.

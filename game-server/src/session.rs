@@ -4,6 +4,7 @@
 //! It owns the limits that concern one client: sizes, rate, silence. What a frame means is the game's business. A class has
 //! hundreds of idle sockets, so a session is one task with one timer and no channel of its own.
 
+mod absent;
 mod opening;
 pub(crate) mod outbox;
 mod pace;
@@ -109,11 +110,8 @@ pub(crate) async fn run(
     };
     // Each stage on the heap by itself, so that a socket that waits for ten minutes holds the memory of waiting only.
     let closing = match session.server.registry.find(code) {
-        Found::Nothing | Found::Lost if session.wary => Box::pin(session.turn_away()).await,
-        Found::Nothing => {
-            session.server.guesses.wrong(network);
-            Closing::error(ErrorCode::NoSuchGame, close::NO_SUCH_GAME)
-        }
+        Found::Nothing => Box::pin(session.absent(network)).await,
+        Found::Lost if session.wary => Box::pin(session.turn_away()).await,
         Found::Lost => Closing::error(ErrorCode::GameLost, close::NO_SUCH_GAME),
         Found::Game(game) => Box::pin(session.play(&game)).await,
     };

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use game_server::{GameLog, GameServer, Leases, MemoryLog, RedisConfig, RedisLog, Restoration};
+use game_server::{GameLog, GameServer, Leases, MemoryLog, RedisConfig, RedisLog, Restoration, StoreId};
 use runtime::files;
+use uuid::Uuid;
 
 use crate::cli::Config;
 
@@ -80,7 +81,10 @@ impl Store {
                 tracing::warn!(
                     "no --redis is given: games live in memory only, and end when this process does"
                 );
-                Opened::Memory(MemoryLog::default())
+                let log = MemoryLog::new();
+                // Not that of a run before this one, so that its games are known to be lost.
+                log.come_back(StoreId::new(Uuid::new_v4().to_string()));
+                Opened::Memory(log)
             }
             Self::Redis(config) => Opened::Redis(RedisLog::new(config)),
         }

@@ -8,14 +8,14 @@ mod facts;
 mod gzip;
 mod replay;
 mod snapshot;
+mod version;
 
 use thiserror::Error;
 
 pub(crate) use facts::{StoredFacts, decode as decode_facts, encode as encode_facts};
 pub(crate) use replay::{Restored, restore};
-pub(crate) use snapshot::{
-    Snapshot, VERSION as SNAPSHOT_VERSION, decode as decode_snapshot, encode as encode_snapshot,
-};
+pub(crate) use snapshot::{Snapshot, decode as decode_snapshot, encode as encode_snapshot};
+pub(crate) use version::{NEWEST as SNAPSHOT_VERSION, WriteVersion};
 
 /// Why kept bytes are no game for this build. They stay as they are.
 #[derive(Debug, Error)]

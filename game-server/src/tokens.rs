@@ -18,6 +18,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::journal::StoreId;
+
 mod peer;
 mod service;
 
@@ -73,6 +75,14 @@ pub(crate) struct Pass {
     pub(crate) joined_at: u64,
     /// The owner's epoch when the token was signed.
     pub(crate) epoch: u32,
+}
+
+/// That there was a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Proof {
+    pub(crate) game: GameId,
+    /// The mark of the store's run that had it.
+    pub(crate) store: String,
 }
 
 /// A token was refused. Why is not told to the client; `source` is for a log.
@@ -149,8 +159,32 @@ impl Keys {
         }
     }
 
-    /// Signs a resume token that expires at `exp`, Unix seconds.
-    pub(crate) fn sign_player(&self, game: GameId, pass: Pass, exp: u64) -> Result<String, TokenError> {
+    /// What a resume token says of a game that is nowhere.
+    pub(crate) fn played(&self, token: &str) -> Option<Proof> {
+        let claims: PlayerClaims = self.own(token, AUDIENCE_PLAYER).ok()?;
+        Some(Proof {
+            game: claims.g,
+            store: claims.s,
+        })
+    }
+
+    /// What a screen ticket says of a game that is nowhere.
+    pub(crate) fn watched(&self, ticket: &str) -> Option<Proof> {
+        let claims: ScreenClaims = self.own(ticket, AUDIENCE_SCREEN).ok()?;
+        Some(Proof {
+            game: claims.g,
+            store: claims.s,
+        })
+    }
+
+    /// Signs a resume token that expires at `exp`, Unix seconds, of a game that `store` has.
+    pub(crate) fn sign_player(
+        &self,
+        game: GameId,
+        pass: Pass,
+        store: &StoreId,
+        exp: u64,
+    ) -> Result<String, TokenError> {
         self.issue(&PlayerClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_PLAYER.to_owned(),
@@ -158,16 +192,18 @@ impl Keys {
             p: pass.player,
             j: pass.joined_at,
             e: pass.epoch,
+            s: store.mark(),
             exp,
         })
     }
 
-    /// Signs a screen ticket that expires at `exp`, Unix seconds.
-    pub(crate) fn sign_screen(&self, game: GameId, exp: u64) -> Result<String, TokenError> {
+    /// Signs a screen ticket that expires at `exp`, Unix seconds, of a game that `store` has.
+    pub(crate) fn sign_screen(&self, game: GameId, store: &StoreId, exp: u64) -> Result<String, TokenError> {
         self.issue(&ScreenClaims {
             iss: ISSUER.to_owned(),
             aud: AUDIENCE_SCREEN.to_owned(),
             g: game,
+            s: store.mark(),
             exp,
         })
     }

@@ -1,8 +1,8 @@
 //! The game server's view of the API when both are in this process: plain calls.
 
-use api::{Api, PlanCheckError, SaveError, TimelineError};
-use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
-use protocol::ids::{QuizId, TeacherId};
+use api::{Api, GameCallError, PlanCheckError, SaveError};
+use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant, Reserved};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
 
@@ -37,10 +37,10 @@ impl Backoffice for InProcess {
         })
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()> {
         Box::pin(async move {
             self.0
-                .save_result(result.clone())
+                .save_result(result.clone(), epoch)
                 .await
                 .map_err(|error| match error {
                     SaveError::UnknownTeacher => BackofficeError::Refused {
@@ -51,6 +51,7 @@ impl Backoffice for InProcess {
                         code: "different-result".to_owned(),
                         detail: "Another result of this game is stored already.".to_owned(),
                     },
+                    SaveError::Superseded => BackofficeError::Superseded,
                     SaveError::Busy | SaveError::Unavailable(_) => {
                         BackofficeError::Unavailable(Box::new(error))
                     }
@@ -59,13 +60,21 @@ impl Backoffice for InProcess {
     }
 
     fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {
+        Box::pin(async move { self.0.save_timeline(timeline).await.map_err(unavailable) })
+    }
+
+    fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {
         Box::pin(async move {
-            let saved = self.0.save_timeline(timeline).await;
-            saved.map_err(|error| match error {
-                TimelineError::Busy | TimelineError::Unavailable(_) => {
-                    BackofficeError::Unavailable(Box::new(error))
-                }
-            })
+            let epoch = self.0.reserve_epoch(game, above).await.map_err(unavailable)?;
+            Ok(epoch.map_or(Reserved::Over, Reserved::Epoch))
         })
     }
+
+    fn has_result(&self, game: GameId) -> BackofficeFuture<'_, bool> {
+        Box::pin(async move { self.0.has_result(game).await.map_err(unavailable) })
+    }
+}
+
+fn unavailable(error: GameCallError) -> BackofficeError {
+    BackofficeError::Unavailable(Box::new(error))
 }

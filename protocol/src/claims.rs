@@ -79,6 +79,10 @@ pub struct PlayerClaims {
     pub j: u64,
     /// The epoch in which it joined or came back: an id whose joining was lost is given again in a later one.
     pub e: u32,
+    /// Tells the run of the servers' storage that had the game when this was signed from other runs; empty when unknown. Whether a
+    /// game that is nowhere has ended or was lost depends on it.
+    #[serde(default)]
+    pub s: String,
     /// Expiry, Unix seconds.
     pub exp: u64,
 }
@@ -92,6 +96,9 @@ pub struct ScreenClaims {
     pub aud: String,
     /// The game.
     pub g: GameId,
+    /// As in [`PlayerClaims`].
+    #[serde(default)]
+    pub s: String,
     /// Expiry, Unix seconds.
     pub exp: u64,
 }

@@ -16,6 +16,9 @@ pub enum HostCommand {
     Host {
         /// The teacher's access token.
         token: String,
+        /// A ticket that an earlier socket of this host got: it shows that the game was there, in case that it was lost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ticket: Option<String>,
     },
     /// Opens a screen's socket.
     Screen {
@@ -205,6 +208,10 @@ pub struct HostState {
     pub locked: bool,
     /// Whether storage is behind.
     pub behind: bool,
+    /// The servers' storage failed and may have lost the last answers; stays so until the game's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional = nullable, as = "Option<bool>"))]
+    pub rewound: bool,
     /// All players, in the order of joining.
     pub roster: Vec<RosterEntry>,
     /// The open question, or the one whose results are shown.

@@ -186,6 +186,10 @@ pub struct PlayerState {
     pub players: u32,
     /// Points so far.
     pub total: u32,
+    /// The servers' storage failed and may have lost the last answers; stays so until the game's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional = nullable, as = "Option<bool>"))]
+    pub rewound: bool,
     /// The open question, or the one whose results are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionView>,

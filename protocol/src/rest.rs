@@ -350,6 +350,39 @@ pub struct PlanCheckResponse {
     pub quiz: Option<QuizDocument>,
 }
 
+/// `POST /internal/games/epoch`: an epoch for the server that goes on with a game which another one may still hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReserveEpochRequest {
+    /// The game.
+    pub game: GameId,
+    /// The highest epoch that the server knows of.
+    pub above: u32,
+}
+
+/// Answer to the above.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReserveEpochResponse {
+    /// The epoch reserved: results of lower ones are refused. None when the game has a result, and is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u32>,
+}
+
+/// `POST /internal/games/has-result`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HasResultRequest {
+    /// The game.
+    pub game: GameId,
+}
+
+/// Answer to the above.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HasResultResponse {
+    /// Whether the game has a result, or had one that its teacher deleted.
+    pub has_result: bool,
+}
+
+/// Problem code of an internal call: another server goes on with the game, under an epoch that it reserved. Final for this epoch.
+pub const SUPERSEDED_RESULT: &str = "superseded-result";
 /// Problem code of an internal call: the account has gone. Final.
 pub const UNKNOWN_TEACHER: &str = "unknown-teacher";
 /// Problem code of an internal call: the teacher has no such quiz. Final.

@@ -72,6 +72,9 @@ table!(
         GamesPanickedTotal = "homeroom_game_games_panicked_total" "Games whose task died of a fault in the server; each is taken up again from the journal, or kept aside when that does not help.";
         GamesHandedOverTotal = "homeroom_game_games_handed_over_total" "Games given to another server because this one was about to stop.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
+        GameStoreChangesTotal = "homeroom_game_store_changes_total" "Times the games' store came back as another run, so that all other servers were asked what they hold.";
+        GamesRewoundTotal = "homeroom_game_games_rewound_total" "Games taken up from a store that may have lost the end of them, while their server was gone as well. Last answers may be missing.";
+        GamesLostTotal = "homeroom_game_games_lost_total" "Games that their players or hosts came back to and that nobody has: the store lost them while their server was gone as well. Once a game and server.";
         GamesRewrittenTotal = "homeroom_game_games_rewritten_total" "Times a game was written again because its store had lost something of it.";
         GamePassedOnToldTotal = "homeroom_game_passed_on_total" { "how" = "told" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
         GamePassedOnTunnelledTotal = "homeroom_game_passed_on_total" { "how" = "tunnelled" } "Calls for a game that another server has: a proxy was told its name, or the connection was tunnelled to it.";
@@ -128,6 +131,8 @@ table!(
         ProxyTunnelsSilentTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "silent" } "Tunnels that ended, by how.";
         ProxyTunnelsDrainedTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "drained" } "Tunnels that ended, by how.";
         ProxyTunnelsGivenUpTotal = "homeroom_proxy_tunnels_ended_total" { "how" = "given_up" } "Tunnels that ended, by how.";
+        EpochsReservedTotal = "homeroom_api_epochs_reserved_total" "Epochs reserved for game servers that go on with a game which another one may still hold.";
+        ResultsSupersededTotal = "homeroom_api_results_superseded_total" "Results refused because a higher epoch of their game is reserved.";
         ResultsRefusedTotal = "homeroom_api_results_refused_total" "Results refused because another one of the same game is stored.";
     }
 );

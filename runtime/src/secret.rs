@@ -57,6 +57,12 @@ impl Secret {
         Ok(Self(secret))
     }
 
+    /// A secret that comes from no file: of tests and the simulation. None when it is shorter than [`SECRET_BYTES_MIN`].
+    #[must_use]
+    pub fn given(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() >= SECRET_BYTES_MIN).then(|| Self(bytes.to_vec()))
+    }
+
     /// The secret itself.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

@@ -2,8 +2,8 @@
 
 use std::future::ready;
 
-use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
-use protocol::ids::{QuizId, TeacherId};
+use game_server::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant, Reserved};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use tokio::sync::oneshot;
@@ -30,7 +30,7 @@ impl Backoffice for SimApi {
         })))
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, _epoch: u32) -> BackofficeFuture<'a, ()> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             self.emissions.push(Emission::Result {
@@ -42,5 +42,13 @@ impl Backoffice for SimApi {
                 Ok(false) | Err(_) => Err(BackofficeError::Unavailable("away".into())),
             }
         })
+    }
+
+    fn reserve_epoch(&self, _game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {
+        Box::pin(ready(Ok(Reserved::Epoch(above.saturating_add(1_000)))))
+    }
+
+    fn has_result(&self, _game: GameId) -> BackofficeFuture<'_, bool> {
+        Box::pin(ready(Ok(false)))
     }
 }

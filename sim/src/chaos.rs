@@ -1,5 +1,9 @@
 //! What goes wrong in a run, and when: drawn once, from the seed.
 
+mod cluster;
+
+pub(crate) use cluster::draw as draw_for_cluster;
+
 use crate::Millis;
 use crate::class::ClientId;
 use crate::dice::Dice;
@@ -10,10 +14,29 @@ const FAULTS_MS: (Millis, Millis) = (300, 50_000);
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The server is killed and started again.
-    Kill { when: When, restart_ms: Millis },
-    /// The server is asked to stop and started again.
-    Stop { restart_ms: Millis },
+    /// A server is killed, and started again if it is to be.
+    Kill {
+        target: Target,
+        when: When,
+        restart_ms: Option<Millis>,
+    },
+    /// A server is asked to stop, maybe a second time, and started again if it is to be.
+    Stop {
+        target: Target,
+        drain_ms: Millis,
+        hurry_ms: Option<Millis>,
+        restart_ms: Option<Millis>,
+    },
+    /// A server stands still, and goes on as if nothing had been.
+    Pause { target: Target, lasts_ms: Millis },
+    /// Nothing gets through between two parties.
+    Cut { a: Target, b: Party, lasts_ms: Millis },
+    /// A server that was not there before.
+    Join,
+    /// A machine's clock is set wrong.
+    ClockStep { target: Target, by_ms: i64 },
+    /// The proxy places games wrongly, servers that name the owner of one name another server, and everybody comes anew.
+    WrongHints { lasts_ms: Millis },
     /// The store is in trouble for a while.
     Trouble { weather: Weather, lasts_ms: Millis },
     /// The store restarts without its data, and has trouble getting up.
@@ -22,10 +45,31 @@ pub(crate) enum Fault {
     EmptyAndKill { restart_ms: Millis },
     /// A client loses its connection without a word.
     CutOff { client: ClientId },
+    /// A client has no network for a while.
+    Offline { client: ClientId, lasts_ms: Millis },
     /// A client's page is loaded again.
     Reload { client: ClientId },
     /// The API does not answer for a while.
     ApiAway { lasts_ms: Millis },
+}
+
+/// Which server something happens to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    /// Whoever owns the game, as the store has it; the first one that runs when it is nobody's.
+    Owner,
+    /// This one.
+    Server(usize),
+}
+
+/// The other side of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Party {
+    Proxy,
+    Store,
+    Server(usize),
+    /// The store and all other servers: only its clients are left to a server.
+    Backstage,
 }
 
 /// The moment of a kill, so that rare ones are met often.
@@ -45,10 +89,14 @@ pub(crate) enum When {
     SnapshotSent,
     /// When the store has kept a snapshot, before it has answered.
     SnapshotKept,
-    /// When a restarted server has claimed the game, before it knows.
+    /// When another server has claimed the game, or the same one after a restart, before it knows.
     ClaimKept,
+    /// When a server has given the game back, before it knows.
+    ReleaseKept,
     /// When the API has the result, before the server knows.
     ResultKept,
+    /// When everybody has gone home, and the game is still shown.
+    ClassGone,
 }
 
 /// How the store answers.
@@ -67,9 +115,11 @@ pub(crate) enum Weather {
     Away,
     /// Nothing can be written.
     Full,
+    /// Claims take long, so that several servers claim at the same time.
+    Contended,
 }
 
-/// The faults of a run, each with its time.
+/// The faults of a run with one server, each with its time.
 pub(crate) fn draw(dice: &mut Dice, clients: usize) -> Vec<(Millis, Fault)> {
     // One run in twelve is a quiet one.
     let count = if dice.chance(8) { 0 } else { dice.between(2, 8) };
@@ -84,27 +134,38 @@ pub(crate) fn draw(dice: &mut Dice, clients: usize) -> Vec<(Millis, Fault)> {
 fn fault(dice: &mut Dice, clients: usize) -> Fault {
     let restart_ms = dice.between(30, 2_500);
     let client = ClientId(dice.below(clients));
+    let target = Target::Server(0);
     match dice.weighted(&[36, 4, 32, 8, 1, 8, 8, 3]) {
         0 => Fault::Kill {
+            target,
             when: moment(dice),
-            restart_ms,
+            restart_ms: Some(restart_ms),
         },
-        1 => Fault::Stop { restart_ms },
+        1 => Fault::Stop {
+            target,
+            drain_ms: 0,
+            hurry_ms: None,
+            restart_ms: Some(restart_ms),
+        },
         2 => trouble(dice),
-        3 => Fault::Empty {
-            weather: if dice.chance(50) {
-                Weather::Lossy
-            } else {
-                Weather::Calm
-            },
-            lasts_ms: dice.between(200, 5_000),
-        },
+        3 => empty(dice),
         4 => Fault::EmptyAndKill { restart_ms },
         5 => Fault::CutOff { client },
         6 => Fault::Reload { client },
         _ => Fault::ApiAway {
             lasts_ms: dice.between(500, 8_000),
         },
+    }
+}
+
+fn empty(dice: &mut Dice) -> Fault {
+    Fault::Empty {
+        weather: if dice.chance(50) {
+            Weather::Lossy
+        } else {
+            Weather::Calm
+        },
+        lasts_ms: dice.between(200, 5_000),
     }
 }
 

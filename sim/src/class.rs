@@ -66,6 +66,14 @@ impl Client {
         }
     }
 
+    /// Whether it has opened its page.
+    pub(crate) fn is_here(&self) -> bool {
+        match self {
+            Self::Host(_) => true,
+            Self::Phone(phone) => phone.is_here(),
+        }
+    }
+
     /// Whether it has nothing to do any more: the game is over, or it was told that it is lost.
     pub(crate) fn is_done(&self) -> bool {
         match self {

@@ -59,6 +59,52 @@ pub enum Seen {
     AnswerRefused,
     /// The result was sent more than once.
     ResultRepeated,
+    /// A server was killed, and not started again.
+    KillWithoutRestart,
+    /// A server was killed when it had given a game back, and did not know it yet.
+    KillDuringHandOver,
+    /// A game was claimed that another process had before.
+    Takeover,
+    /// The same in the middle of a question.
+    TakeoverOfOpenQuestion,
+    /// Of two servers that claimed a game one was beaten.
+    Beaten,
+    /// A write was refused, since the game is another server's.
+    WriteFenced,
+    /// A server learned that its game is another one's.
+    Fenced,
+    /// A server gave a game back.
+    GivenBack,
+    /// A server stood still.
+    Pause,
+    /// A server went on when another one had its game.
+    Zombie,
+    /// A server joined the others in the middle of a class.
+    Join,
+    /// A server was cut off from the store.
+    CutFromStore,
+    /// A server was cut off from another one.
+    CutFromServer,
+    /// A server was cut off from the proxy.
+    CutFromProxy,
+    /// A client had no network for a while.
+    Offline,
+    /// A machine's clock was set wrong.
+    ClockStep,
+    /// A server wanted a connection to another one.
+    PeerAsked,
+    /// The proxy was told another server.
+    Misdirected,
+    /// The proxy was told a wrong one.
+    WrongHint,
+    /// The owner of an ended game died when everybody was gone.
+    Orphan,
+    /// Another server took up an ended game.
+    OrphanTaken,
+    /// A class among several servers, behind our proxy.
+    BehindProxy,
+    /// A class among several servers, behind a round robin.
+    BehindRoundRobin,
     /// A class was played to its end.
     ClassEnded,
 }

@@ -1,21 +1,24 @@
 //! What a process sends: the only way from a process into the world, and bytes and answers the only way back.
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use game_server::Restoration;
+use game_server::{Duplex, Restoration};
 use protocol::result::GameResult;
 use tokio::sync::{Notify, oneshot};
 
 use crate::store::Call;
-use crate::wire::LineId;
+use crate::wire::Port;
 
 /// Something that a process has sent.
 pub(crate) enum Emission {
-    /// Bytes to a client.
-    Bytes { line: LineId, bytes: Bytes },
+    /// Bytes on a connection.
+    Bytes { port: Port, bytes: Bytes },
     /// The process closed a connection.
-    Hangup { line: LineId },
+    Hangup { port: Port },
+    /// The process wants a connection to another server.
+    Dial { address: String, reply: Dialled },
     /// A call to the store.
     Call(Call),
     /// A result for the API.
@@ -25,9 +28,16 @@ pub(crate) enum Emission {
     },
     /// The games are taken up; none when the store could not be read.
     Ready { restored: Option<Restoration> },
+    /// The first lease is there: the process serves clients.
+    Joined,
+    /// All games are handed over, or it takes too long: no more connections are taken.
+    StopsListening,
     /// A stop in order is done.
     Stopped,
 }
+
+/// How a process learns what became of its wish for a connection.
+pub(crate) type Dialled = oneshot::Sender<io::Result<Box<dyn Duplex>>>;
 
 /// A process's way out.
 #[derive(Clone, Default)]

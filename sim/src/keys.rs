@@ -5,6 +5,7 @@ use jsonwebtoken::jwk::{Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use protocol::claims::{AUDIENCE_TEACHER, ISSUER, TeacherClaims};
 use protocol::ids::TeacherId;
+use runtime::secret::Secret;
 use uuid::Uuid;
 
 const SECRET: &[u8] = b"a secret of the simulation, 32 bytes or more";
@@ -32,6 +33,11 @@ pub(crate) fn server_keys() -> Keys {
         set.keys.push(jwk);
     }
     Keys::new(&set, SECRET).expect("a key and a secret of the right kind")
+}
+
+/// What the servers of a cluster know each other by.
+pub(crate) fn peer_secret() -> Secret {
+    Secret::given(SECRET).expect("a secret that is long enough")
 }
 
 /// The teacher's access token.

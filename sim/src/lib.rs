@@ -1,5 +1,5 @@
-//! Deterministic simulation of a game server that survives: the real server in a process of its own, a store that fails, a
-//! class that plays, and a judge. One seed is one run, byte for byte. `README.md` tells how to use it, docs/adr/0014 why it is
+//! Deterministic simulation of game servers that survive: the real server in a process of its own, or several of them behind a proxy, a
+//! store that fails, a class that plays, and a judge. One seed is one run, byte for byte. `README.md` tells how to use it, docs/adr/0014 why it is
 //! built as it is.
 
 mod api;
@@ -12,6 +12,7 @@ mod keys;
 mod mutation;
 mod oracle;
 mod process;
+mod proxy;
 mod queue;
 mod run;
 mod store;

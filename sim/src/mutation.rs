@@ -1,11 +1,18 @@
 //! Faults that are put in on purpose, one at a time, so that a test can show that a run notices each of them.
 //!
-//! All are made around the store: in the log that a process sees, in what the store does, in what it hands out. So the server
-//! needs no seam for them, and no build of it can contain one.
+//! All are made around the server: in the log that a process sees, in what the store does, in what it hands out, in what servers hear
+//! of each other, in the proxy. So the server needs no seam for them, and no build of it can contain one.
 
-use game_server::{Batch, Entry, MemoryLog, Record, RecordNumber, Stored, Written, read_journal};
+use std::collections::BTreeMap;
 
-use crate::store::{Ask, Said};
+use game_server::{
+    Batch, ClaimId, Claimed, Entry, GameLog as _, MemoryLog, Owner, Record, RecordNumber, ServerId, Stored,
+    Written, read_journal,
+};
+use protocol::ids::GameCode;
+use uuid::Uuid;
+
+use crate::store::{Ask, Said, at_once};
 
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +25,39 @@ pub enum Mutation {
     OlderSnapshotWins,
     /// Who restores a game applies every record found, whatever its number. The store hands out numbers that say so.
     ReplayWithoutSkipping,
+    /// The store takes writes under whatever claim, as if there were no epochs.
+    NoClaimCheck,
+    /// The store takes writes under any claim of an epoch, as if claims had no ids, and lets two claims have one.
+    NoClaimId,
+    /// Servers say of every game that they do not have it, so that the owner's answer stops nobody's claim.
+    ClaimWhileOwnerAnswers,
+    /// Who takes a game up goes on from what it read before its claim, when it first saw who owned it.
+    LoadBeforeClaim,
+    /// The store adds what a server that lost the game still sends, under new numbers.
+    FencedRecordsMerged,
+    /// The list of games is always empty, so that nobody looks for games that nobody serves.
+    NoSweep,
+    /// The proxy goes on to ask for a game whom it remembers, though that one is gone.
+    RemembersTheDead,
+    /// The proxy follows every hint.
+    NoHopLimit,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 12] = [
         Self::AckBeforeAppend,
         Self::NoNumberCheck,
         Self::OlderSnapshotWins,
         Self::ReplayWithoutSkipping,
+        Self::NoClaimCheck,
+        Self::NoClaimId,
+        Self::ClaimWhileOwnerAnswers,
+        Self::LoadBeforeClaim,
+        Self::FencedRecordsMerged,
+        Self::NoSweep,
+        Self::RemembersTheDead,
+        Self::NoHopLimit,
     ];
 
     /// Its name on a command line.
@@ -37,6 +68,14 @@ impl Mutation {
             Self::NoNumberCheck => "no-number-check",
             Self::OlderSnapshotWins => "older-snapshot-wins",
             Self::ReplayWithoutSkipping => "replay-without-skipping",
+            Self::NoClaimCheck => "no-claim-check",
+            Self::NoClaimId => "no-claim-id",
+            Self::ClaimWhileOwnerAnswers => "claim-while-owner-answers",
+            Self::LoadBeforeClaim => "load-before-claim",
+            Self::FencedRecordsMerged => "fenced-records-merged",
+            Self::NoSweep => "no-sweep",
+            Self::RemembersTheDead => "remembers-the-dead",
+            Self::NoHopLimit => "no-hop-limit",
         }
     }
 
@@ -54,44 +93,151 @@ impl Mutation {
     }
 
     /// Does what is asked in the mutated way; none when this mutation leaves it as it is.
-    pub(crate) fn perform(self, log: &MemoryLog, ask: &Ask) -> Option<Said> {
-        let mut written = None;
-        match (self, ask) {
-            (Self::NoNumberCheck, Ask::Append(code, claim, batch)) => log.tamper(*code, |stored| {
-                if stored.owner.claim == *claim {
-                    stored.journal.extend_from_slice(batch.bytes());
-                    stored.last = stored.last.max(batch.last());
-                    written = Some(Written::Saved);
+    pub(crate) fn perform(self, log: &MemoryLog, epochs: &Epochs, ask: &Ask) -> Option<Said> {
+        match self {
+            Self::NoNumberCheck => unnumbered(log, ask),
+            Self::OlderSnapshotWins => any_snapshot(log, ask),
+            Self::NoClaimCheck => as_owner(log, ask, |_, _| true),
+            Self::NoClaimId => match ask {
+                Ask::Claim(code, seen, server, claim, _) => {
+                    claim_by_epoch(log, epochs.of(*seen)?, (*code, server, *claim))
                 }
-            }),
-            (Self::OlderSnapshotWins, Ask::Snapshot(code, claim, through, snapshot)) => {
-                log.tamper(*code, |stored| {
-                    if stored.owner.claim == *claim {
-                        stored.snapshot.clone_from(snapshot);
-                        stored.journal = Vec::new();
-                        (stored.through, stored.last) = (*through, *through);
-                        written = Some(Written::Saved);
-                    }
-                })
-            }
-            (
-                Self::AckBeforeAppend
-                | Self::NoNumberCheck
-                | Self::OlderSnapshotWins
-                | Self::ReplayWithoutSkipping,
-                _,
-            ) => {}
+                Ask::Create(..)
+                | Ask::Assert(..)
+                | Ask::Append(..)
+                | Ask::Snapshot(..)
+                | Ask::Tail(_)
+                | Ask::Load(_)
+                | Ask::Release(..)
+                | Ask::Remove(..)
+                | Ask::Games
+                | Ask::Renew(_)
+                | Ask::Members
+                | Ask::Forget(_) => as_owner(log, ask, |claim, owner| epochs.of(claim) == Some(owner.epoch)),
+            },
+            Self::FencedRecordsMerged => merged(log, ask),
+            Self::AckBeforeAppend
+            | Self::ReplayWithoutSkipping
+            | Self::ClaimWhileOwnerAnswers
+            | Self::LoadBeforeClaim
+            | Self::NoSweep
+            | Self::RemembersTheDead
+            | Self::NoHopLimit => None,
         }
-        written.map(Said::Written)
     }
 
     /// What the store hands out for a restore.
     pub(crate) fn shown(self, stored: Stored) -> Stored {
-        match self {
-            Self::AckBeforeAppend | Self::NoNumberCheck | Self::OlderSnapshotWins => stored,
-            Self::ReplayWithoutSkipping => renumbered(stored),
+        if self == Self::ReplayWithoutSkipping {
+            renumbered(stored)
+        } else {
+            stored
         }
     }
+}
+
+/// The epoch that each claim was made with: what a store knows that has no claim ids.
+#[derive(Debug, Default)]
+pub(crate) struct Epochs(BTreeMap<Uuid, u32>);
+
+impl Epochs {
+    pub(crate) fn note(&mut self, owner: &Owner) {
+        self.0.insert(owner.claim.0, owner.epoch);
+    }
+
+    fn of(&self, claim: ClaimId) -> Option<u32> {
+        self.0.get(&claim.0).copied()
+    }
+}
+
+fn unnumbered(log: &MemoryLog, ask: &Ask) -> Option<Said> {
+    let Ask::Append(code, claim, batch) = ask else {
+        return None;
+    };
+    let mut written = None;
+    log.tamper(*code, |stored| {
+        if stored.owner.claim == *claim {
+            stored.journal.extend_from_slice(batch.bytes());
+            stored.last = stored.last.max(batch.last());
+            written = Some(Written::Saved);
+        }
+    });
+    written.map(Said::Written)
+}
+
+fn any_snapshot(log: &MemoryLog, ask: &Ask) -> Option<Said> {
+    let Ask::Snapshot(code, claim, through, snapshot) = ask else {
+        return None;
+    };
+    let mut written = None;
+    log.tamper(*code, |stored| {
+        if stored.owner.claim == *claim {
+            stored.snapshot.clone_from(snapshot);
+            stored.journal = Vec::new();
+            (stored.through, stored.last) = (*through, *through);
+            written = Some(Written::Saved);
+        }
+    });
+    written.map(Said::Written)
+}
+
+/// A write as if its owner had sent it, if its claim passes.
+fn as_owner(log: &MemoryLog, ask: &Ask, passes: impl FnOnce(ClaimId, &Owner) -> bool) -> Option<Said> {
+    let (Ask::Append(code, claim, _) | Ask::Snapshot(code, claim, ..)) = ask else {
+        return None;
+    };
+    let owner = at_once(log.load(*code))??.owner;
+    if !passes(*claim, &owner) {
+        return None;
+    }
+    let written = match ask.clone() {
+        Ask::Append(code, _, batch) => log.append(code, owner.claim, batch),
+        Ask::Snapshot(code, _, through, snapshot) => log.snapshot(code, owner.claim, through, snapshot),
+        Ask::Create(..)
+        | Ask::Claim(..)
+        | Ask::Assert(..)
+        | Ask::Tail(_)
+        | Ask::Load(_)
+        | Ask::Release(..)
+        | Ask::Remove(..)
+        | Ask::Games
+        | Ask::Renew(_)
+        | Ask::Members
+        | Ask::Forget(_) => return None,
+    };
+    at_once(written).map(Said::Written)
+}
+
+/// A claim that counts on from the epoch that was read, whoever did so meanwhile.
+fn claim_by_epoch(
+    log: &MemoryLog,
+    seen: u32,
+    (code, server, claim): (GameCode, &ServerId, ClaimId),
+) -> Option<Said> {
+    let mut claimed = None;
+    log.tamper(code, |stored| {
+        if stored.owner.epoch <= seen + 1 {
+            stored.owner.server = Some(server.clone());
+            (stored.owner.epoch, stored.owner.claim) = (seen + 1, claim);
+            claimed = Some(Claimed::Yes(stored.owner.clone()));
+        }
+    });
+    claimed.map(Said::Claimed)
+}
+
+/// An append of somebody who lost the game, added to what its owner has.
+fn merged(log: &MemoryLog, ask: &Ask) -> Option<Said> {
+    let Ask::Append(code, claim, batch) = ask else {
+        return None;
+    };
+    let stored = at_once(log.load(*code))??;
+    if stored.owner.claim == *claim {
+        return None;
+    }
+    let records = read_journal(batch.bytes(), batch.follows()).ok()?.records;
+    let batch = Batch::of(stored.last, &records);
+    at_once(log.append(*code, stored.owner.claim, batch))?;
+    Some(Said::Written(Written::Fenced))
 }
 
 /// The same records up to the same number, those that are there twice or are covered by the snapshot included: with numbers that

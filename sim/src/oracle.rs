@@ -5,13 +5,14 @@ mod books;
 mod frames;
 mod invariant;
 mod kept;
+mod owners;
 mod result;
 mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use game_core::Phase;
-use game_server::{Restoration, Stored};
+use game_server::{ClaimId, Owner, Restoration, Stored};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use serde_json::Value;
@@ -24,10 +25,13 @@ use crate::coverage::{Coverage, Seen};
 use crate::wire::LineId;
 use books::Books;
 use frames::Sequences;
+use owners::Owners;
 use saved::Saved;
 
 /// Longest time that an answer is held for the store, and two ticks of the server's timer.
 const WAIT_MS: Millis = 100 + 2;
+/// Longest time that a server which may have lost its games looks before it says anything.
+const DOUBT_MS: Millis = 1_000;
 
 /// The judge.
 pub(crate) struct Oracle {
@@ -41,12 +45,13 @@ pub(crate) struct Oracle {
     /// Clients that send an answer again if they send it now.
     reconnected: BTreeMap<usize, bool>,
     result: Option<GameResult>,
-    /// Answers that have reached a server and were not answered yet, since when.
-    unanswered: BTreeMap<(LineId, u64), Millis>,
+    /// Answers that have reached a process and were not answered yet: since when, and the process.
+    unanswered: BTreeMap<(LineId, u64), (Millis, u64)>,
     /// Connections that the server has closed from its side.
     closing: BTreeSet<LineId>,
-    /// The server was asked to stop.
-    is_stopping: bool,
+    owners: Owners,
+    /// Among several servers.
+    is_cluster: bool,
     /// The store lost the game and has not got it again.
     is_emptied: bool,
     is_lost: bool,
@@ -54,7 +59,7 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     /// `is_untidy`: the store may keep records longer than it must.
-    pub(crate) fn new(quiz: &QuizDocument, is_untidy: bool) -> Self {
+    pub(crate) fn new(quiz: &QuizDocument, is_untidy: bool, is_cluster: bool) -> Self {
         Self {
             broken: None,
             books: Books::default(),
@@ -66,7 +71,8 @@ impl Oracle {
             result: None,
             unanswered: BTreeMap::new(),
             closing: BTreeSet::new(),
-            is_stopping: false,
+            owners: Owners::default(),
+            is_cluster,
             is_emptied: false,
             is_lost: false,
         }
@@ -93,7 +99,28 @@ impl Oracle {
     pub(crate) fn another_game(&mut self) {
         let is_untidy = self.saved.is_untidy;
         self.saved = Saved::new(&self.quiz, is_untidy);
+        self.owners = Owners::default();
         self.is_emptied = false;
+    }
+
+    /// The store lost the game and has not got it again.
+    pub(crate) fn is_emptied(&self) -> bool {
+        self.is_emptied
+    }
+
+    /// The game is lost: the store lost it when nobody had it.
+    pub(crate) fn loses(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// Whether a question is open, as far as the store knows.
+    pub(crate) fn is_question_open(&self) -> bool {
+        matches!(self.saved.phase(), Phase::Question { .. })
+    }
+
+    /// Whether the game has come to its end.
+    pub(crate) fn is_nobody_here(&self) -> bool {
+        self.saved.phase() == Phase::Ended
     }
 
     /// The game is lost for good, by the store's fault.
@@ -125,7 +152,7 @@ impl Oracle {
             Deed::Joined { player } => self.books.is_player(client.0, player),
             Deed::Answered { q, choices } => self.books.answered(client.0, q, choices),
             // Over, or lost if it is; a game that has ended is forgotten after a while, by a store without data at once.
-            Deed::Stopped { code: 1_000 } => {}
+            Deed::Stopped { code: 1_000 } => self.books.told(client.0, u16::MAX),
             Deed::Stopped { code: 4_404 } if self.is_lost || self.is_ended() => {}
             Deed::Stopped { code } => {
                 let detail = format!("client {} is sent away with {code}", client.0);
@@ -159,7 +186,14 @@ impl Oracle {
     // --- what servers say --------------------------------------------------------------------------------------------
 
     /// A server says something, which is on its way now.
-    pub(crate) fn emitted(&mut self, line: LineId, client: ClientId, frame: &Value, coverage: &mut Coverage) {
+    pub(crate) fn emitted(
+        &mut self,
+        line: LineId,
+        client: ClientId,
+        frame: &Value,
+        run: u64,
+        coverage: &mut Coverage,
+    ) {
         if frame["saved"] == false {
             let is_ack = frame["t"] == "ack";
             coverage.saw(if is_ack {
@@ -173,6 +207,8 @@ impl Oracle {
         {
             self.unanswered.remove(&(line, q));
         }
+        let judged = self.owners.judge(line, frame, run);
+        self.check(judged);
         let judged = self.sequences.judge(line, frame);
         self.check(judged);
         let judged = frames::judge(frame, self.books.player(client.0), &self.saved);
@@ -180,27 +216,61 @@ impl Oracle {
     }
 
     /// The server has said its last word on a connection: what still reaches it there is read by nobody.
-    pub(crate) fn line_closes(&mut self, line: LineId) {
+    pub(crate) fn line_closes(&mut self, line: LineId, code: Option<u16>, run: u64) {
         self.unanswered.retain(|(other, _), _| *other != line);
         self.closing.insert(line);
+        let judged = self.owners.closes(line, code, run);
+        self.check(judged);
     }
 
-    /// An answer reaches the server.
-    pub(crate) fn answer_arrives(&mut self, now: Millis, line: LineId, q: u64) {
-        if !self.is_stopping && !self.closing.contains(&line) {
-            self.unanswered.entry((line, q)).or_insert(now);
+    /// An answer reaches a server. One that passes it on need not answer it.
+    pub(crate) fn answer_arrives(&mut self, now: Millis, line: LineId, q: u64, run: u64) {
+        let serves = !self.is_cluster || self.owners.serves(line, run);
+        if serves && !self.owners.is_stopping(run) && !self.closing.contains(&line) {
+            self.unanswered.entry((line, q)).or_insert((now, run));
         }
     }
 
-    /// The server was asked to stop: its games take no more commands.
-    pub(crate) fn stopping(&mut self) {
-        self.is_stopping = true;
-        self.unanswered.clear();
+    /// A server was asked to stop: its games take no more commands.
+    pub(crate) fn stopping(&mut self, run: u64) {
+        self.owners.stopping(run);
+        self.unanswered.retain(|_, (_, other)| *other != run);
+    }
+
+    /// A server stands still.
+    pub(crate) fn stands_still(&mut self, run: u64) {
+        self.owners.stands_still(run);
+        self.unanswered.retain(|_, (_, other)| *other != run);
+    }
+
+    /// A server hears that the game is another one's.
+    pub(crate) fn fenced(&mut self, now: Millis, run: u64) {
+        self.unanswered.retain(|_, (_, other)| *other != run);
+        self.owners.fenced(now, run);
+    }
+
+    /// A server hears that the game is its own.
+    pub(crate) fn claims(&mut self, run: u64) {
+        self.owners.claims(run);
+    }
+
+    /// A write was kept that was made under `claim`, of a game of which `owner` was the owner.
+    pub(crate) fn written_under(&mut self, claim: ClaimId, owner: Option<&Owner>) {
+        if owner.is_none_or(|owner| owner.claim != claim) {
+            let detail = format!("a write under claim {} into a game of {owner:?}", claim.0);
+            self.fail(Invariant::OwnerWrites, detail);
+        }
     }
 
     fn nobody_waits(&mut self, now: Millis) {
-        let waits = self.unanswered.iter().find(|(_, since)| **since + WAIT_MS < now);
-        if let Some(((line, q), since)) = waits {
+        let wait_ms = if self.is_cluster {
+            WAIT_MS + DOUBT_MS
+        } else {
+            WAIT_MS
+        };
+        let mut unanswered = self.unanswered.iter();
+        let waits = unanswered.find(|(_, (since, _))| since + wait_ms < now);
+        if let Some(((line, q), (since, _))) = waits {
             let detail = format!("the answer to question {q} on line {} since {since} ms", line.0);
             self.fail(Invariant::NobodyWaits, detail);
         }
@@ -210,6 +280,7 @@ impl Oracle {
     pub(crate) fn line_over(&mut self, line: LineId) {
         self.unanswered.retain(|(other, _), _| *other != line);
         self.sequences.over(line);
+        self.owners.line_over(line);
     }
 
     /// A client hears something.
@@ -219,6 +290,8 @@ impl Oracle {
             .and_then(|q| u16::try_from(q).ok())
             .unwrap_or_default();
         match frame["t"].as_str().unwrap_or_default() {
+            // What is marked may be lost with its server: it decides nothing.
+            "welcome" | "sync" | "result" | "over" if frame["saved"] == false => {}
             "welcome" | "sync" => self.heard_state(client, &frame["state"]),
             "ack" => {
                 let is_saved = frame["saved"] == true;
@@ -266,7 +339,12 @@ impl Oracle {
     // --- the store, the processes, the API ---------------------------------------------------------------------------
 
     /// A write reached the store, which has this of the game now.
-    pub(crate) fn stored(&mut self, kept: Option<&Stored>, coverage: &mut Coverage) {
+    pub(crate) fn stored(&mut self, kept: Option<&Stored>, owner_run: Option<u64>, coverage: &mut Coverage) {
+        if self.is_cluster {
+            let judged = self.owners.stored(kept.map(|kept| &kept.owner), owner_run);
+            self.check(judged);
+            self.unanswered.retain(|_, (_, run)| Some(*run) == owner_run);
+        }
         let Some(stored) = kept else {
             if self.saved.is_there {
                 self.is_emptied = !self.is_ended();
@@ -280,10 +358,13 @@ impl Oracle {
         self.check(judged);
     }
 
-    /// A process is gone, with all its connections.
-    pub(crate) fn killed(&mut self) {
-        self.is_stopping = false;
-        self.unanswered.clear();
+    /// A process is gone, with all its connections. `was_holder` says that others may have nothing of its game.
+    pub(crate) fn killed(&mut self, run: u64, was_holder: bool) {
+        self.owners.killed(run);
+        self.unanswered.retain(|_, (_, other)| *other != run);
+        if was_holder && self.is_emptied {
+            self.is_lost = true;
+        }
     }
 
     /// A process has taken up the games of its store.
@@ -331,6 +412,8 @@ impl Oracle {
     /// After every step: what was acked is there.
     pub(crate) fn step(&mut self, now: Millis) {
         self.nobody_waits(now);
+        let judged = self.owners.step(now);
+        self.check(judged);
         if !self.saved.is_there {
             return;
         }

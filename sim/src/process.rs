@@ -2,21 +2,25 @@
 //!
 //! Whatever the server spawns, its libraries included, lives in that runtime and nowhere else. Dropping the runtime is the
 //! SIGKILL: every task is gone at the await point where it stood. A runtime that is not run stands still, as a stopped process
-//! does. Time passes only when the world says how far.
+//! does; it wakes up late when it is caught up. Time passes only when the world says how far.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use axum::Extension;
 use axum::extract::ConnectInfo;
-use game_server::{Ambient, Backoffice, Config, GameLog, GameServer, Source};
+use axum::{Extension, Router};
+use game_server::{
+    Ambient, Backoffice, Config, DialFuture, Dialer, GameLog, GameServer, Leases, Membership, Source,
+};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use crate::Millis;
@@ -28,6 +32,11 @@ use crate::wire::ServerEnd;
 /// Unix time at the beginning of a run, in milliseconds: the year 2100, so that no token of a run is ever past its expiry,
 /// which a library compares with the machine's clock.
 const WALL_START_MS: u64 = 4_102_444_800_000;
+/// How long servers of a cluster show an ended game: a run is not over before.
+const ENDED_LINGER: Duration = Duration::from_secs(20);
+/// How long their games go on without a host: longer than any fault, and a run is not over before, when the end of a class was lost
+/// with its server after everybody had gone home.
+const PLAY_WITHOUT_HOST: Duration = Duration::from_secs(90);
 
 /// A game server's process.
 pub(crate) struct Process {
@@ -38,6 +47,9 @@ pub(crate) struct Process {
     park: Arc<Park>,
     /// The process's own clock when the world's was 0, or would have been.
     start: Instant,
+    /// How far it has come.
+    clock: Cell<Millis>,
+    hurry: Arc<Notify>,
 }
 
 /// Tells when a runtime has nothing left to do at the present moment.
@@ -66,13 +78,15 @@ struct Seeded {
     dice: Mutex<Dice>,
     born: Instant,
     born_ms: Millis,
+    /// What the machine's clock was set wrong by.
+    step_ms: Arc<AtomicI64>,
 }
 
 impl Source for Seeded {
     fn unix_ms(&self) -> u64 {
         let since = Instant::now().saturating_duration_since(self.born);
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        WALL_START_MS + self.born_ms + since_ms
+        (WALL_START_MS + self.born_ms + since_ms).saturating_add_signed(self.step_ms.load(Ordering::Relaxed))
     }
 
     fn random(&self) -> u128 {
@@ -87,11 +101,38 @@ pub(crate) struct Start {
     pub(crate) emissions: Emissions,
     pub(crate) dice: Dice,
     pub(crate) now: Millis,
+    pub(crate) step_ms: Arc<AtomicI64>,
+    pub(crate) name: String,
+    /// The seat among others; none for a server that has its log to itself.
+    pub(crate) seat: Option<Seat>,
+}
+
+/// What makes a process one of several.
+pub(crate) struct Seat {
+    pub(crate) leases: Arc<dyn Leases>,
+    pub(crate) address: String,
+}
+
+/// Asks the world for connections to other servers.
+struct SimDialer(Emissions);
+
+impl Dialer for SimDialer {
+    fn dial(&self, address: &str) -> DialFuture {
+        let (reply, dialled) = oneshot::channel();
+        let address = address.to_owned();
+        self.0.push(Emission::Dial { address, reply });
+        // An error means that the world ends.
+        Box::pin(async move {
+            dialled
+                .await
+                .unwrap_or_else(|_gone| Err(std::io::ErrorKind::TimedOut.into()))
+        })
+    }
 }
 
 impl Process {
-    /// Starts a process, which takes up the games of its log and then says that it is ready.
-    pub(crate) fn start(start: Start) -> std::io::Result<Self> {
+    /// Starts a process, which takes up the games of its log, or joins the others, and then says that it is ready.
+    pub(crate) fn start(start: Start) -> anyhow::Result<Self> {
         let park = Arc::new(Park::default());
         let hook = Arc::clone(&park);
         let runtime = Builder::new_current_thread()
@@ -102,37 +143,78 @@ impl Process {
             .on_thread_park(move || hook.parked())
             .build()?;
         let guard = runtime.enter();
-        let born = Instant::now();
-        let source = Seeded {
-            dice: Mutex::new(start.dice),
-            born,
-            born_ms: start.now,
-        };
-        let config = Config {
-            server_name: "sim".to_owned(),
-            ..Config::default()
-        };
-        let server = GameServer::with_ambient(
-            config,
-            keys::server_keys(),
-            start.backoffice,
-            start.log,
-            Ambient::new(source),
-        );
-        let (restoring, emissions) = (server.clone(), start.emissions.clone());
-        runtime.spawn(async move {
-            let restored = restoring.restore().await.ok();
-            emissions.push(Emission::Ready { restored });
-        });
+        let (born, born_ms, emissions) = (Instant::now(), start.now, start.emissions.clone());
+        let server = Self::server(start, born)?;
         drop(guard);
-        let start_of_time = born.checked_sub(Duration::from_millis(start.now)).unwrap_or(born);
+        let start_of_time = born.checked_sub(Duration::from_millis(born_ms)).unwrap_or(born);
         Ok(Self {
             runtime: Some(runtime),
             server,
-            emissions: start.emissions,
+            emissions,
             park,
             start: start_of_time,
+            clock: Cell::new(born_ms),
+            hurry: Arc::default(),
         })
+    }
+
+    /// Puts the server together, and spawns its first steps into the runtime of the moment.
+    fn server(start: Start, born: Instant) -> anyhow::Result<GameServer> {
+        let ambient = Ambient::new(Seeded {
+            dice: Mutex::new(start.dice),
+            born,
+            born_ms: start.now,
+            step_ms: start.step_ms,
+        });
+        let config = Config {
+            server_name: start.name,
+            ..Config::default()
+        };
+        let (keys, emissions) = (keys::server_keys(), start.emissions);
+        let Some(seat) = start.seat else {
+            let server = GameServer::with_ambient(config, keys, start.backoffice, start.log, ambient);
+            let restoring = server.clone();
+            tokio::spawn(async move {
+                let restored = restoring.restore().await.ok();
+                emissions.push(Emission::Ready { restored });
+            });
+            return Ok(server);
+        };
+        let config = Config {
+            ended_linger: ENDED_LINGER,
+            play_without_host: PLAY_WITHOUT_HOST,
+            peers_are_clients: false,
+            ..config
+        };
+        let membership = Membership {
+            leases: seat.leases,
+            dialer: Arc::new(SimDialer(emissions.clone())),
+            address: seat.address,
+            secrets: vec![keys::peer_secret()],
+        };
+        let (backoffice, log) = (start.backoffice, start.log);
+        let server = GameServer::in_cluster_with_ambient(config, keys, backoffice, log, membership, ambient)?;
+        let joining = server.clone();
+        tokio::spawn(async move {
+            joining.join().await;
+            emissions.push(Emission::Joined);
+        });
+        Ok(server)
+    }
+
+    /// How far it has come: its own time, which a process that stands still does not lose.
+    pub(crate) fn clock(&self) -> Millis {
+        self.clock.get()
+    }
+
+    /// Makes all the time that it stood still go by at once.
+    pub(crate) fn catch_up(&self, now: Millis) {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        let missed = Duration::from_millis(now.saturating_sub(self.clock.get()));
+        runtime.block_on(tokio::time::advance(missed));
+        self.clock.set(self.clock.get().max(now));
     }
 
     /// What the process has sent since this was called last.
@@ -161,7 +243,9 @@ impl Process {
             Instant::now()
         });
         let since = reached.saturating_duration_since(self.start);
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).min(limit)
+        let reached = u64::try_from(since.as_millis()).unwrap_or(u64::MAX).min(limit);
+        self.clock.set(reached);
+        reached
     }
 
     /// Runs everything that can run without time going by.
@@ -196,12 +280,21 @@ impl Process {
         }));
     }
 
-    /// Serves a new connection.
+    /// Serves a new connection of a client.
     pub(crate) fn accept(&self, end: ServerEnd, peer: SocketAddr) {
+        self.serve(end, self.server.router(), peer);
+    }
+
+    /// Serves a new connection of another server.
+    pub(crate) fn accept_peer(&self, end: ServerEnd, peer: SocketAddr) {
+        self.serve(end, self.server.peer_router(), peer);
+    }
+
+    fn serve(&self, end: ServerEnd, router: Router, peer: SocketAddr) {
         let Some(runtime) = &self.runtime else {
             return;
         };
-        let router = self.server.router().layer(Extension(ConnectInfo(peer)));
+        let router = router.layer(Extension(ConnectInfo(peer)));
         runtime.spawn(async move {
             let service = TowerToHyperService::new(router);
             // How a connection ends is what its client sees of it.
@@ -212,16 +305,28 @@ impl Process {
         });
     }
 
-    /// Asks the server to stop in order, as SIGTERM does. It says when it has stopped.
-    pub(crate) fn stop(&self) {
+    /// Asks the server to stop in order, as SIGTERM does: it hands its games over for so long, and says when it has stopped.
+    pub(crate) fn stop(&self, drain_ms: Millis) {
         let Some(runtime) = &self.runtime else {
             return;
         };
         let (server, emissions) = (self.server.clone(), self.emissions.clone());
+        let hurry = Arc::clone(&self.hurry);
         runtime.spawn(async move {
+            tokio::select! {
+                biased;
+                () = hurry.notified() => {}
+                () = server.drain(Duration::from_millis(drain_ms)) => {}
+            }
+            emissions.push(Emission::StopsListening);
             server.shutdown().await;
             emissions.push(Emission::Stopped);
         });
+    }
+
+    /// Asks again, as a second SIGTERM does.
+    pub(crate) fn hurry(&self) {
+        self.hurry.notify_one();
     }
 
     /// Kills it: every task is gone where it stands. What the tasks' destructors say is said to nobody.

@@ -10,8 +10,9 @@ use tokio::sync::oneshot;
 use crate::Millis;
 use crate::chaos::Fault;
 use crate::class::{ClientId, Timer};
+use crate::emission::Dialled;
 use crate::store::Said;
-use crate::wire::{Heard, LineId};
+use crate::wire::{Heard, LineId, ServerEnd, Side, WireId};
 
 /// A call to the store, counted from the beginning of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +24,39 @@ pub(crate) enum Event {
     Arrive { client: ClientId },
     /// A client's timer fires.
     Timer { client: ClientId, timer: Timer },
-    /// A connection with its first bytes reaches the server.
-    Connects { line: LineId, bytes: Bytes },
+    /// A connection with its request reaches the proxy, or the server if there is no proxy.
+    Connects { line: LineId },
+    /// The proxy's attempt of that number at a line's request reaches a server.
+    Asks {
+        line: LineId,
+        attempt: u64,
+        server: usize,
+    },
+    /// That attempt fails.
+    AskFails { line: LineId, attempt: u64, why: Fails },
+    /// The answer to that attempt reaches the proxy.
+    Told {
+        line: LineId,
+        attempt: u64,
+        heard: Heard,
+    },
+    /// A connection of a server reaches another one.
+    Dials {
+        from: usize,
+        run: u64,
+        to: usize,
+        reply: Dialled,
+    },
+    /// A server learns what became of its connection; none when it was refused.
+    DialAnswered {
+        run: u64,
+        end: Option<(WireId, ServerEnd)>,
+        reply: Dialled,
+    },
+    /// Bytes of another server reach that end of a connection.
+    PeerArrives { wire: WireId, side: Side, bytes: Bytes },
+    /// The end of a connection reaches that end of it.
+    PeerEnds { wire: WireId, side: Side },
     /// Bytes reach the server; an answer to this question, if it is one.
     Arrives {
         line: LineId,
@@ -48,6 +80,7 @@ pub(crate) enum Event {
     ApiDoes {
         result: Box<GameResult>,
         reply: oneshot::Sender<bool>,
+        server: usize,
     },
     /// Something goes wrong.
     Fault(Fault),
@@ -56,9 +89,26 @@ pub(crate) enum Event {
     /// The API is back.
     ApiBack,
     /// A process starts.
-    Boot,
+    Boot { server: usize },
+    /// A process that stood still goes on, if it is still in the pause of that number.
+    Continues { server: usize, pause: u64 },
+    /// A server can reach the store again, unless it is cut off anew.
+    Reaches { server: usize },
+    /// A process is asked to stop once more.
+    Hurries { server: usize, run: u64 },
     /// The process is killed now, if what was waited for before a kill has not come.
     KillAnyway { kill: u64 },
+}
+
+/// Why a proxy's attempt fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fails {
+    /// Nobody listens there, or nothing gets there.
+    Unreachable,
+    /// The connection broke before an answer came.
+    Broken,
+    /// No answer came in time.
+    Late,
 }
 
 /// All that is planned.

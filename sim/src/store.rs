@@ -1,7 +1,10 @@
-//! The store of a run: a [`MemoryLog`] that the world drives, and the log that a process sees of it.
+//! The store of a run: a [`MemoryLog`] that the world drives with the leases of the servers, and what a process sees of both.
 //!
 //! A call travels to the store and back like a message: it can be slow, get lost on either way, arrive after its caller has
 //! given up, or outlive its caller. What becomes of it is decided by the world's [`Weather`](crate::weather::Weather).
+
+mod leases;
+mod views;
 
 use std::future::Future;
 use std::pin::pin;
@@ -10,20 +13,24 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use game_server::{
-    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, MemoryLog, Owner, RecordNumber,
-    ServerId, Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, Lease, Leases, LogError, LogFuture, Member,
+    MemoryLog, Owner, RecordNumber, ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
 
-use crate::emission::{Emission, Emissions};
-use crate::mutation::Mutation;
+use crate::Millis;
+use crate::emission::Emissions;
+use crate::mutation::{Epochs, Mutation};
+use leases::LeaseBook;
+use views::{SimLeases, SimLog};
 
 /// What is asked of the store.
 #[derive(Debug, Clone)]
 pub(crate) enum Ask {
     Create(GameCode, Box<Birth>),
-    Claim(GameCode, ClaimId, ServerId, ClaimId),
+    Claim(GameCode, ClaimId, ServerId, ClaimId, u32),
+    Assert(GameCode, Box<Birth>),
     Append(GameCode, ClaimId, Batch),
     Snapshot(GameCode, ClaimId, RecordNumber, Vec<u8>),
     Tail(GameCode),
@@ -31,6 +38,9 @@ pub(crate) enum Ask {
     Release(GameCode, ClaimId),
     Remove(GameCode, ClaimId, Duration),
     Games,
+    Renew(Lease),
+    Members,
+    Forget(ServerId),
 }
 
 impl Ask {
@@ -39,6 +49,7 @@ impl Ask {
         match self {
             Self::Create(..) => "create",
             Self::Claim(..) => "claim",
+            Self::Assert(..) => "assert",
             Self::Append(..) => "append",
             Self::Snapshot(..) => "snapshot",
             Self::Tail(_) => "tail",
@@ -46,19 +57,65 @@ impl Ask {
             Self::Release(..) => "release",
             Self::Remove(..) => "remove",
             Self::Games => "games",
+            Self::Renew(_) => "renew",
+            Self::Members => "members",
+            Self::Forget(_) => "forget",
         }
     }
 
-    /// Whether it would change something.
+    /// Whether it would change a game.
     pub(crate) fn is_write(&self) -> bool {
         match self {
             Self::Create(..)
             | Self::Claim(..)
+            | Self::Assert(..)
             | Self::Append(..)
             | Self::Snapshot(..)
             | Self::Release(..)
             | Self::Remove(..) => true,
-            Self::Tail(_) | Self::Load(_) | Self::Games => false,
+            Self::Tail(_)
+            | Self::Load(_)
+            | Self::Games
+            | Self::Renew(_)
+            | Self::Members
+            | Self::Forget(_) => false,
+        }
+    }
+
+    /// The game whose owner it may change.
+    fn code(&self) -> Option<GameCode> {
+        match self {
+            Self::Create(code, _)
+            | Self::Claim(code, ..)
+            | Self::Assert(code, _)
+            | Self::Release(code, _) => Some(*code),
+            Self::Append(..)
+            | Self::Snapshot(..)
+            | Self::Tail(_)
+            | Self::Load(_)
+            | Self::Remove(..)
+            | Self::Games
+            | Self::Renew(_)
+            | Self::Members
+            | Self::Forget(_) => None,
+        }
+    }
+
+    /// The game that it writes and the claim that it is made under, if it writes a living game.
+    pub(crate) fn claim(&self) -> Option<(GameCode, ClaimId)> {
+        match self {
+            Self::Append(code, claim, _) | Self::Snapshot(code, claim, ..) => Some((*code, *claim)),
+            Self::Create(..)
+            | Self::Claim(..)
+            | Self::Assert(..)
+            | Self::Tail(_)
+            | Self::Load(_)
+            | Self::Release(..)
+            | Self::Remove(..)
+            | Self::Games
+            | Self::Renew(_)
+            | Self::Members
+            | Self::Forget(_) => None,
         }
     }
 }
@@ -68,10 +125,13 @@ impl Ask {
 pub(crate) enum Said {
     Created(Created),
     Claimed(Claimed),
+    Asserted(Asserted),
     Written(Written),
     Tail(Option<Tail>),
     Stored(Option<Box<Stored>>),
     Games(Vec<(GameCode, Option<Owner>)>),
+    Members(Vec<Member>),
+    Done,
 }
 
 /// How a caller learns what became of its call.
@@ -83,141 +143,66 @@ pub(crate) struct Call {
     pub(crate) reply: Reply,
 }
 
-/// The store as one process sees it.
-pub(crate) struct SimLog {
-    emissions: Emissions,
-    returns: watch::Receiver<u64>,
-    mutation: Option<Mutation>,
-}
-
-impl SimLog {
-    fn ask<T: Send + 'static>(&self, ask: Ask, pick: fn(Said) -> Option<T>) -> LogFuture<T> {
-        let emissions = self.emissions.clone();
-        Box::pin(async move {
-            let (reply, answer) = oneshot::channel();
-            emissions.push(Emission::Call(Call { ask, reply }));
-            let said = answer
-                .await
-                .unwrap_or_else(|gone| Err(LogError::Unavailable(gone.into())))?;
-            pick(said).ok_or(LogError::Corrupt { what: "an answer" })
-        })
-    }
-
-    fn write(&self, ask: Ask) -> LogFuture<Written> {
-        self.ask(ask, |said| match said {
-            Said::Written(written) => Some(written),
-            Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
-        })
-    }
-}
-
-impl GameLog for SimLog {
-    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
-        self.ask(Ask::Create(code, Box::new(birth)), |said| match said {
-            Said::Created(created) => Some(created),
-            Said::Written(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
-        })
-    }
-
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
-        self.ask(Ask::Claim(code, seen, server, claim), |said| match said {
-            Said::Claimed(claimed) => Some(claimed),
-            Said::Written(_) | Said::Created(_) | Said::Tail(_) | Said::Stored(_) | Said::Games(_) => None,
-        })
-    }
-
-    fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {
-        let acks_early = self.mutation.is_some_and(|mutation| mutation.acks_early(&batch));
-        let written = self.write(Ask::Append(code, claim, batch));
-        if acks_early {
-            return Box::pin(async move {
-                // The call goes out as ever, and is not waited for.
-                let mut written = written;
-                let _first_step =
-                    std::future::poll_fn(|context| Poll::Ready(written.as_mut().poll(context))).await;
-                Ok(Written::Saved)
-            });
-        }
-        written
-    }
-
-    fn snapshot(
-        &self,
-        code: GameCode,
-        claim: ClaimId,
-        through: RecordNumber,
-        snapshot: Vec<u8>,
-    ) -> LogFuture<Written> {
-        self.write(Ask::Snapshot(code, claim, through, snapshot))
-    }
-
-    fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
-        self.ask(Ask::Tail(code), |said| match said {
-            Said::Tail(tail) => Some(tail),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Stored(_) | Said::Games(_) => None,
-        })
-    }
-
-    fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
-        self.ask(Ask::Load(code), |said| match said {
-            Said::Stored(stored) => Some(stored.map(|stored| *stored)),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Games(_) => None,
-        })
-    }
-
-    fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
-        self.write(Ask::Release(code, claim))
-    }
-
-    fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written> {
-        self.write(Ask::Remove(code, claim, after))
-    }
-
-    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
-        self.ask(Ask::Games, |said| match said {
-            Said::Games(games) => Some(games),
-            Said::Written(_) | Said::Created(_) | Said::Claimed(_) | Said::Tail(_) | Said::Stored(_) => None,
-        })
-    }
-
-    fn returns(&self) -> watch::Receiver<u64> {
-        self.returns.clone()
-    }
-}
-
 /// The store itself.
 pub(crate) struct Store {
     log: MemoryLog,
+    leases: LeaseBook,
     mutation: Option<Mutation>,
-    returns: watch::Sender<u64>,
+    epochs: Epochs,
+    /// How often it lost its data: another run of it each time.
+    losses: u32,
+    /// Tells each server when it can reach the store again, and which run of it.
+    runs: Vec<watch::Sender<StoreRun>>,
 }
 
 impl Store {
-    pub(crate) fn new(mutation: Option<Mutation>) -> Self {
+    /// A store for so many servers.
+    pub(crate) fn new(mutation: Option<Mutation>, servers: usize) -> Self {
         Self {
             log: MemoryLog::new(),
+            leases: LeaseBook::default(),
             mutation,
-            returns: watch::Sender::new(0),
+            epochs: Epochs::default(),
+            losses: 0,
+            runs: (0..servers)
+                .map(|_| watch::Sender::new(StoreRun::default()))
+                .collect(),
         }
     }
 
-    /// The log that a new process gets.
-    pub(crate) fn log(&self, emissions: Emissions) -> Arc<dyn GameLog> {
-        Arc::new(SimLog {
-            emissions,
-            returns: self.returns.subscribe(),
+    /// What a new process of a server gets of it.
+    pub(crate) fn views(&self, server: usize, emissions: Emissions) -> (Arc<dyn GameLog>, Arc<dyn Leases>) {
+        let run = self.log.runs().borrow().clone();
+        let runs = self.runs.get(server).map(|runs| {
+            runs.send_modify(|seen| seen.store = run.store);
+            runs.subscribe()
+        });
+        let log = SimLog {
+            emissions: emissions.clone(),
+            runs: runs.unwrap_or_else(|| watch::channel(StoreRun::default()).1),
             mutation: self.mutation,
-        })
+            cached: views::Cached::default(),
+        };
+        (Arc::new(log), Arc::new(SimLeases { emissions }))
     }
 
-    /// It can be reached again: its callers look after their games.
-    pub(crate) fn is_back(&self) {
-        self.returns.send_modify(|times| *times += 1);
+    /// A server can reach it again, and looks after its games.
+    pub(crate) fn is_back_for(&self, server: usize) {
+        let store = self.log.runs().borrow().store.clone();
+        if let Some(runs) = self.runs.get(server) {
+            runs.send_modify(|run| {
+                run.connection += 1;
+                run.store = store;
+            });
+        }
     }
 
-    /// It restarts without its data.
-    pub(crate) fn empty(&self) {
+    /// It restarts without its data, as another run.
+    pub(crate) fn empty(&mut self) {
         self.log.lose_all();
+        self.losses += 1;
+        self.log.come_back(StoreId::new(self.losses.to_string()));
+        self.leases = LeaseBook::default();
     }
 
     /// What it keeps of a game.
@@ -226,18 +211,26 @@ impl Store {
     }
 
     /// Does what is asked, in one step.
-    pub(crate) fn perform(&self, ask: Ask) -> Option<Said> {
-        if let Some(mutation) = self.mutation
-            && let Some(said) = mutation.perform(&self.log, &ask)
-        {
-            return Some(said);
+    pub(crate) fn perform(&mut self, now: Millis, ask: Ask) -> Option<Said> {
+        let code = ask.code();
+        let said = self
+            .mutation
+            .and_then(|mutation| mutation.perform(&self.log, &self.epochs, &ask))
+            .or_else(|| self.perform_well(now, ask));
+        if let Some(kept) = code.and_then(|code| self.kept(code)) {
+            self.epochs.note(&kept.owner);
         }
+        said
+    }
+
+    fn perform_well(&mut self, now: Millis, ask: Ask) -> Option<Said> {
         let log = &self.log;
         match ask {
             Ask::Create(code, birth) => at_once(log.create(code, *birth)).map(Said::Created),
-            Ask::Claim(code, seen, server, claim) => {
-                at_once(log.claim(code, seen, server, claim)).map(Said::Claimed)
+            Ask::Claim(code, seen, server, claim, least_epoch) => {
+                at_once(log.claim(code, seen, server, claim, least_epoch)).map(Said::Claimed)
             }
+            Ask::Assert(code, birth) => at_once(log.assert(code, *birth)).map(Said::Asserted),
             Ask::Append(code, claim, batch) => at_once(log.append(code, claim, batch)).map(Said::Written),
             Ask::Snapshot(code, claim, through, snapshot) => {
                 at_once(log.snapshot(code, claim, through, snapshot)).map(Said::Written)
@@ -247,8 +240,25 @@ impl Store {
                 .map(|stored| Said::Stored(stored.map(|stored| Box::new(self.shown(stored))))),
             Ask::Release(code, claim) => at_once(log.release(code, claim)).map(Said::Written),
             Ask::Remove(code, claim, after) => at_once(log.remove(code, claim, after)).map(Said::Written),
-            Ask::Games => at_once(log.games()).map(Said::Games),
+            Ask::Games => at_once(log.games()).map(|games| Said::Games(self.listed(games))),
+            Ask::Renew(lease) => {
+                self.leases.renew(now, lease);
+                Some(Said::Done)
+            }
+            Ask::Members => Some(Said::Members(self.leases.members(now))),
+            Ask::Forget(server) => {
+                self.leases.forget(&server);
+                Some(Said::Done)
+            }
         }
+    }
+
+    fn listed(&self, games: Vec<(GameCode, Option<Owner>)>) -> Vec<(GameCode, Option<Owner>)> {
+        // A server that is alone has no other way to come to know its games.
+        if self.mutation == Some(Mutation::NoSweep) && self.runs.len() > 1 {
+            return Vec::new();
+        }
+        games
     }
 
     fn shown(&self, stored: Stored) -> Stored {
@@ -275,11 +285,15 @@ impl Store {
             Ask::Append(..)
             | Ask::Create(..)
             | Ask::Claim(..)
+            | Ask::Assert(..)
             | Ask::Tail(_)
             | Ask::Load(_)
             | Ask::Release(..)
             | Ask::Remove(..)
-            | Ask::Games => {}
+            | Ask::Games
+            | Ask::Renew(_)
+            | Ask::Members
+            | Ask::Forget(_) => {}
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, Bytes};
+use protocol::routing;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
@@ -19,6 +20,35 @@ use crate::emission::{Emission, Emissions};
 /// A connection, counted from the beginning of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LineId(pub(crate) u64);
+
+/// A connection between two servers, counted from the beginning of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WireId(pub(crate) u64);
+
+/// Which of its two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    Dialler,
+    Listener,
+}
+
+impl Side {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Dialler => Self::Listener,
+            Self::Listener => Self::Dialler,
+        }
+    }
+}
+
+/// A process's end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Port {
+    /// To a client, by the proxy's attempt of that number.
+    Client(LineId, u64),
+    /// To another server.
+    Peer(WireId, Side),
+}
 
 /// What has arrived at the server and was not read yet.
 #[derive(Default)]
@@ -62,15 +92,15 @@ fn wake(mut arrived: MutexGuard<'_, Arrived>) {
 
 /// The server's end of a connection.
 pub(crate) struct ServerEnd {
-    line: LineId,
+    port: Port,
     inbox: Inbox,
     emissions: Emissions,
 }
 
 impl ServerEnd {
-    pub(crate) fn new(line: LineId, inbox: Inbox, emissions: Emissions) -> Self {
+    pub(crate) fn new(port: Port, inbox: Inbox, emissions: Emissions) -> Self {
         Self {
-            line,
+            port,
             inbox,
             emissions,
         }
@@ -103,9 +133,9 @@ impl AsyncRead for ServerEnd {
 
 impl AsyncWrite for ServerEnd {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let (line, length) = (self.line, bytes.len());
+        let (port, length) = (self.port, bytes.len());
         let bytes = Bytes::copy_from_slice(bytes);
-        self.emissions.push(Emission::Bytes { line, bytes });
+        self.emissions.push(Emission::Bytes { port, bytes });
         Poll::Ready(Ok(length))
     }
 
@@ -120,7 +150,7 @@ impl AsyncWrite for ServerEnd {
 
 impl Drop for ServerEnd {
     fn drop(&mut self) {
-        self.emissions.push(Emission::Hangup { line: self.line });
+        self.emissions.push(Emission::Hangup { port: self.port });
     }
 }
 
@@ -128,7 +158,12 @@ impl Drop for ServerEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// The answer to its request: 101 opens a socket.
-    Status { status: u16, body: String },
+    Status {
+        status: u16,
+        body: String,
+        /// The server that holds the game, as a 421 names it.
+        owner: Option<String>,
+    },
     /// A text frame.
     Text(String),
     /// A ping, which the world answers.
@@ -166,17 +201,18 @@ impl Decoder {
             return None;
         };
         let status = response.code?;
-        let length = response
-            .headers
-            .iter()
-            .find(|header| header.name.eq_ignore_ascii_case("content-length"))
-            .and_then(|header| std::str::from_utf8(header.value).ok()?.parse::<usize>().ok())
-            .unwrap_or(0);
+        let header = |name: &str| {
+            let mut headers = response.headers.iter();
+            let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
+            std::str::from_utf8(header.value).ok()
+        };
+        let length = header("content-length").and_then(|length| length.parse::<usize>().ok());
+        let (length, owner) = (length.unwrap_or(0), header(routing::OWNER).map(str::to_owned));
         let body = self.bytes.get(head..head + length)?;
         let body = String::from_utf8_lossy(body).into_owned();
         self.bytes.drain(..head + length);
         self.is_open = status == 101;
-        Some(Heard::Status { status, body })
+        Some(Heard::Status { status, body, owner })
     }
 
     fn frame(&mut self) -> Option<Heard> {
@@ -228,19 +264,19 @@ pub(crate) fn close() -> Bytes {
     masked(Frame::close(None))
 }
 
-/// The request that opens a socket.
-pub(crate) fn upgrade(code: &str) -> Bytes {
+/// The request that opens a socket. `more` are whole lines of headers.
+pub(crate) fn upgrade(code: &str, more: &str) -> Bytes {
     format!(
-        "GET /watch?g={code} HTTP/1.1\r\nhost: sim\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+        "GET /watch?g={code} HTTP/1.1\r\nhost: sim\r\n{more}connection: upgrade\r\nupgrade: websocket\r\n\
          sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     .into()
 }
 
-/// The request that starts a game.
-pub(crate) fn create(code: &str, token: &str, body: &str) -> Bytes {
+/// The request that starts a game. `more` are whole lines of headers.
+pub(crate) fn create(code: &str, token: &str, body: &str, more: &str) -> Bytes {
     format!(
-        "POST /games?g={code} HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer {token}\r\n\
+        "POST /games?g={code} HTTP/1.1\r\nhost: sim\r\n{more}authorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -270,6 +306,7 @@ mod tests {
             let status = Heard::Status {
                 status: 101,
                 body: String::new(),
+                owner: None,
             };
             let texts = [
                 Heard::Text("hello".into()),
@@ -287,12 +324,15 @@ mod tests {
     #[test]
     fn a_refusal_has_a_body() {
         let mut decoder = Decoder::default();
-        let heard = decoder.feed(b"HTTP/1.1 409 Conflict\r\ncontent-length: 2\r\n\r\n{}");
+        let heard = decoder.feed(
+            b"HTTP/1.1 421 Misdirected Request\r\nhomeroom-owner: game-1\r\ncontent-length: 2\r\n\r\n{}",
+        );
         assert_eq!(
             heard,
             [Heard::Status {
-                status: 409,
-                body: "{}".into()
+                status: 421,
+                body: "{}".into(),
+                owner: Some("game-1".into()),
             }]
         );
     }

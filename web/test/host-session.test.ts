@@ -32,6 +32,22 @@ test("a host gets the game, then a ticket for the projector view", async () => {
   assert.equal(session.shown.get().ticket, "header.claims.signature");
 });
 
+test("a host that comes back shows its ticket, and is told that the game was lost", async () => {
+  const { browser, session } = setUp(["a"]);
+  session.start();
+  await settled();
+  browser.last.accept();
+  browser.last.deliver(frame("sync"));
+  browser.last.deliver(frame("ticket"));
+  browser.last.hangUp(1006);
+  browser.pass(10_000);
+  browser.last.accept();
+  assert.deepEqual(browser.last.sent[0], { t: "host", token: "a", ticket: "header.claims.signature" });
+  browser.last.deliver({ t: "error", code: "game_lost" });
+  browser.last.hangUp(CLOSE_NO_SUCH_GAME);
+  assert.equal(session.shown.get().end, "lost");
+});
+
 test("an old token is replaced once; a second refusal asks to sign in", async () => {
   const { browser, session } = setUp(["old", "new"]);
   session.start();

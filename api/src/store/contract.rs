@@ -11,8 +11,8 @@ use protocol::timeline::{GameTimeline, Happened, TimelineEvent};
 use uuid::Uuid;
 
 use super::{
-    Account, DAY_MS, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store, TIMELINES_MAX,
-    TimelinesOf, Usage,
+    Account, DAY_MS, EPOCH_GAP, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store,
+    TIMELINES_MAX, TimelinesOf, Usage,
 };
 use crate::session::Session;
 
@@ -28,6 +28,7 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     a_result_is_saved_once(&fresh().await).await;
     a_result_is_saved_whole_or_not_at_all(&fresh().await).await;
     a_deleted_game_stays_deleted(&fresh().await).await;
+    a_reserved_epoch_refuses_lower_results(&fresh().await).await;
     a_full_hall_comes_back_as_saved(&fresh().await).await;
     a_timeline_belongs_to_its_game(&fresh().await).await;
     usage_is_counted(&fresh().await).await;
@@ -291,12 +292,12 @@ async fn pages_hold_every_row_once<S: Store>(store: &S) {
     for (n, at_ms) in [(1, 50), (2, 70), (3, 50), (4, 50), (5, 60), (6, 50), (7, 70)] {
         store.insert_quiz(owner, &quiz(n, "Q", at_ms), 10).await.unwrap();
         store
-            .save_result(&game(n, owner, 60_000 + at_ms, 1, 1))
+            .save_result(&game(n, owner, 60_000 + at_ms, 1, 1), 1)
             .await
             .unwrap();
     }
     store.insert_quiz(other, &quiz(8, "Q", 60), 10).await.unwrap();
-    store.save_result(&game(8, other, 60_060, 1, 1)).await.unwrap();
+    store.save_result(&game(8, other, 60_060, 1, 1), 1).await.unwrap();
     let order = [7, 2, 5, 6, 4, 3, 1].map(Uuid::from_u128);
 
     let (mut quizzes, mut games, mut after) = (Vec::new(), Vec::new(), None);
@@ -326,12 +327,12 @@ async fn pages_hold_every_row_once<S: Store>(store: &S) {
 async fn a_result_is_saved_once<S: Store>(store: &S) {
     let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
     let result = game(1, owner, 90_000, 3, 2);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Before);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Now);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Before);
     let mut different = result.clone();
     different.players[0].answers[0].elapsed_ms += 1;
     assert_eq!(
-        store.save_result(&different).await.unwrap(),
+        store.save_result(&different, 1).await.unwrap(),
         ResultSaved::Different
     );
     assert_eq!(
@@ -345,7 +346,10 @@ async fn a_result_is_saved_once<S: Store>(store: &S) {
         (3, 2, "As played")
     );
     let nobody = game(2, teacher_id(3), 90_000, 1, 1);
-    assert_eq!(store.save_result(&nobody).await.unwrap(), ResultSaved::NoTeacher);
+    assert_eq!(
+        store.save_result(&nobody, 1).await.unwrap(),
+        ResultSaved::NoTeacher
+    );
 }
 
 async fn a_result_is_saved_whole_or_not_at_all<S: Store>(store: &S) {
@@ -354,12 +358,12 @@ async fn a_result_is_saved_whole_or_not_at_all<S: Store>(store: &S) {
     // The last row of the last table is the one that fails.
     let twice = broken.players[2].answers[1].clone();
     broken.players[2].answers.push(twice);
-    store.save_result(&broken).await.unwrap_err();
+    store.save_result(&broken, 1).await.unwrap_err();
     assert_eq!(store.game(owner, broken.game).await.unwrap(), None);
     assert!(store.games(owner, None, 10).await.unwrap().is_empty());
     let whole = game(1, owner, 90_000, 3, 2);
     assert_eq!(
-        store.save_result(&whole).await.unwrap(),
+        store.save_result(&whole, 1).await.unwrap(),
         ResultSaved::Now,
         "the failed one left nothing"
     );
@@ -368,29 +372,65 @@ async fn a_result_is_saved_whole_or_not_at_all<S: Store>(store: &S) {
 async fn a_deleted_game_stays_deleted<S: Store>(store: &S) {
     let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
     let (result, kept) = (game(1, owner, 90_000, 3, 2), game(2, owner, 91_000, 3, 2));
-    store.save_result(&result).await.unwrap();
-    store.save_result(&kept).await.unwrap();
+    store.save_result(&result, 1).await.unwrap();
+    store.save_result(&kept, 1).await.unwrap();
     assert!(!store.delete_game(other, result.game).await.unwrap());
     assert!(store.delete_game(owner, result.game).await.unwrap());
     assert!(!store.delete_game(owner, result.game).await.unwrap());
     assert_eq!(store.game(owner, result.game).await.unwrap(), None);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Deleted);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Deleted);
     assert_eq!(store.game(owner, result.game).await.unwrap(), None);
     assert_eq!(store.game(owner, kept.game).await.unwrap(), Some(kept));
+}
+
+async fn a_reserved_epoch_refuses_lower_results<S: Store>(store: &S) {
+    let owner = add_teacher(store, 1).await;
+    let result = game(1, owner, 90_000, 3, 2);
+    let id = result.game;
+    assert!(!store.has_result(id).await.unwrap());
+    // Above what the caller knows, and above all that was reserved before.
+    assert_eq!(store.reserve_epoch(id, 7).await.unwrap(), Some(7 + EPOCH_GAP));
+    assert_eq!(store.reserve_epoch(id, 7).await.unwrap(), Some(7 + 2 * EPOCH_GAP));
+    assert_eq!(
+        store.reserve_epoch(id, 5_000).await.unwrap(),
+        Some(5_000 + EPOCH_GAP)
+    );
+    let least = 5_000 + EPOCH_GAP;
+    for _ in 0..2 {
+        let saved = store.save_result(&result, least - 1).await.unwrap();
+        assert_eq!(saved, ResultSaved::Superseded);
+    }
+    assert_eq!(
+        store.game(owner, id).await.unwrap(),
+        None,
+        "nothing of it is there"
+    );
+    assert_eq!(store.save_result(&result, least).await.unwrap(), ResultSaved::Now);
+    // The same one is fine under whatever epoch, and the game is over.
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Before);
+    assert!(store.has_result(id).await.unwrap());
+    assert_eq!(store.reserve_epoch(id, 9_000).await.unwrap(), None);
+    assert!(store.delete_game(owner, id).await.unwrap());
+    assert!(store.has_result(id).await.unwrap(), "it had one");
+    assert_eq!(store.reserve_epoch(id, 9_000).await.unwrap(), None);
+    // Other games know nothing of it.
+    let other = game(2, owner, 90_000, 1, 1);
+    assert!(!store.has_result(other.game).await.unwrap());
+    assert_eq!(store.save_result(&other, 0).await.unwrap(), ResultSaved::Now);
 }
 
 /// 500 players and 20 questions: more rows than one insert takes, in every table.
 async fn a_full_hall_comes_back_as_saved<S: Store>(store: &S) {
     let owner = add_teacher(store, 1).await;
     let result = game(1, owner, 90_000, 501, 20);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Now);
     let stored = store.game(owner, result.game).await.unwrap().unwrap();
     assert!(
         stored == result,
         "a result of {} players changed in the store",
         result.players.len()
     );
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Before);
+    assert_eq!(store.save_result(&result, 1).await.unwrap(), ResultSaved::Before);
 }
 
 /// What [`game`] comes to, counted by hand: `players` times `questions` answers, every third of them right.
@@ -427,7 +467,7 @@ async fn usage_is_counted<S: Store>(store: &S) {
     let before = of_quiz(40, 1, owner, 99_999);
     let others = of_quiz(41, 1, other, 105_000);
     for result in games.iter().chain([&before, &others]) {
-        store.save_result(result).await.unwrap();
+        store.save_result(result, 1).await.unwrap();
     }
     let usage = store.usage(owner, 100_000).await.unwrap();
     assert_eq!((usage.quizzes, usage.played), (2, counted(&games)));
@@ -468,7 +508,7 @@ async fn usage_by_day_is_counted<S: Store>(store: &S) {
         .collect();
     let before = game(9, owner, 7 * DAY_MS - 1, 5, 2);
     for result in games.iter().chain([&before, &game(10, other, 8 * DAY_MS, 5, 2)]) {
-        store.save_result(result).await.unwrap();
+        store.save_result(result, 1).await.unwrap();
     }
     let day = |day: u64, games| UsageDay {
         day_ms: day * DAY_MS,
@@ -503,7 +543,7 @@ async fn a_timeline_belongs_to_its_game<S: Store>(store: &S) {
         !store.save_timeline(&timeline(&first, 1)).await.unwrap(),
         "without a result"
     );
-    store.save_result(&first).await.unwrap();
+    store.save_result(&first, 1).await.unwrap();
     assert_eq!(store.timelines(Some(anna), of(&first)).await.unwrap(), none);
     // The later one counts: another server may have seen more.
     for events in [1, 700] {
@@ -514,7 +554,7 @@ async fn a_timeline_belongs_to_its_game<S: Store>(store: &S) {
         [timeline(&first, 700)]
     );
     // It changes nothing about the result, which is the same when it comes again.
-    assert_eq!(store.save_result(&first).await.unwrap(), ResultSaved::Before);
+    assert_eq!(store.save_result(&first, 1).await.unwrap(), ResultSaved::Before);
     assert_eq!(store.game(anna, first.game).await.unwrap().as_ref(), Some(&first));
 
     // Games of one code, those that ended last first, and everybody's own.
@@ -527,7 +567,7 @@ async fn a_timeline_belongs_to_its_game<S: Store>(store: &S) {
             1,
             1,
         );
-        store.save_result(&later).await.unwrap();
+        store.save_result(&later, 1).await.unwrap();
         store.save_timeline(&timeline(&later, 1)).await.unwrap();
         all.insert(0, later);
     }

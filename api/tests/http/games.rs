@@ -62,7 +62,7 @@ async fn a_report_equals_a_recomputation_from_the_raw_answers() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;
     let result = game(5, anna.id);
-    site.api.save_result(result.clone()).await.unwrap();
+    site.api.save_result(result.clone(), 1).await.unwrap();
     let path = format!("/games/{}/report", result.game);
     let report: ReportResponse = site.call("GET", &path).bearer(&anna).send().await.read();
     assert_eq!(report.result, result);
@@ -95,7 +95,7 @@ async fn a_result_counts_once() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;
     let result = game(5, anna.id);
-    let save = |result: &GameResult| site.api.save_result(result.clone());
+    let save = |result: &GameResult| site.api.save_result(result.clone(), 1);
     let (one, two) = tokio::join!(save(&result), save(&result));
     one.unwrap();
     two.unwrap();
@@ -126,7 +126,7 @@ async fn a_game_without_players_or_questions_has_a_report() {
         players: vec![],
         ..game(5, anna.id)
     };
-    site.api.save_result(empty.clone()).await.unwrap();
+    site.api.save_result(empty.clone(), 1).await.unwrap();
     let path = format!("/games/{}/report", empty.game);
     let report: ReportResponse = site.call("GET", &path).bearer(&anna).send().await.read();
     assert_eq!(
@@ -143,7 +143,7 @@ async fn games_are_listed_and_deleted_by_their_teacher_alone() {
     let site = Site::new().await;
     let (anna, ben) = (site.teacher("anna").await, site.teacher("ben").await);
     for n in 1..=3 {
-        site.api.save_result(game(n, anna.id)).await.unwrap();
+        site.api.save_result(game(n, anna.id), 1).await.unwrap();
     }
     let page: Page<GameSummary> = site
         .call("GET", "/games?limit=2")
@@ -189,7 +189,7 @@ async fn games_are_listed_and_deleted_by_their_teacher_alone() {
         .await
         .refused(404, "no-such-game");
     site.api
-        .save_result(game(2, anna.id))
+        .save_result(game(2, anna.id), 1)
         .await
         .expect("a repeated save is fine");
     site.call("GET", &report_path)

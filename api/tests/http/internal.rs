@@ -5,7 +5,10 @@ use axum::http::StatusCode;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use protocol::claims::{AUDIENCE_PLAYER, AUDIENCE_SERVICE, ISSUER, ServiceClaims};
 use protocol::ids::{PlayerId, QuizId, TeacherId};
-use protocol::rest::{PlanCheckRequest, PlanCheckResponse, QuizResponse, ReportResponse};
+use protocol::rest::{
+    HasResultResponse, PlanCheckRequest, PlanCheckResponse, QuizResponse, ReportResponse,
+    ReserveEpochResponse,
+};
 use protocol::result::{AnswerResult, GameResult, PlayerResult};
 use runtime::secret::Secret;
 use serde_json::json;
@@ -130,6 +133,41 @@ async fn a_result_is_saved_once_and_shown_in_the_report() {
 }
 
 #[tokio::test]
+async fn a_reserved_epoch_stops_the_server_before() {
+    let site = Site::new().await;
+    let anna = site.teacher("anna").await;
+    let result = game(5, anna.id);
+    let reserve = || {
+        let asked = json!({ "game": result.game, "above": 3 });
+        call(&site, "/internal/games/epoch", &token(&site))
+            .json(&asked)
+            .send()
+    };
+    let has_result = || {
+        let asked = json!({ "game": result.game });
+        call(&site, "/internal/games/has-result", &token(&site))
+            .json(&asked)
+            .send()
+    };
+    let save = |path| call(&site, path, &token(&site)).json(&result).send();
+    let known: HasResultResponse = has_result().await.read();
+    assert!(!known.has_result);
+    let reserved: ReserveEpochResponse = reserve().await.read();
+    assert_eq!(reserved.epoch, Some(1_003));
+    save("/internal/results?epoch=3")
+        .await
+        .refused(409, "superseded-result");
+    // An older release does not say its epoch.
+    save("/internal/results").await.refused(409, "superseded-result");
+    let saved = save("/internal/results?epoch=1003").await;
+    assert_eq!(saved.status, StatusCode::NO_CONTENT);
+    let known: HasResultResponse = has_result().await.read();
+    assert!(known.has_result);
+    let reserved: ReserveEpochResponse = reserve().await.read();
+    assert_eq!(reserved.epoch, None, "the game is over");
+}
+
+#[tokio::test]
 async fn the_largest_result_fits() {
     let site = Site::new().await;
     let anna = site.teacher("anna").await;
@@ -194,6 +232,8 @@ async fn only_a_token_signed_for_the_service_with_a_shared_secret_opens() {
         for path in [
             "/internal/plan-check",
             "/internal/results",
+            "/internal/games/epoch",
+            "/internal/games/has-result",
             "/internal/timelines",
             "/internal/other",
         ] {

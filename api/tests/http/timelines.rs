@@ -43,7 +43,7 @@ async fn a_teacher_finds_what_happened_to_a_game_by_its_code_and_nobody_elses() 
     let kept = timeline(&result);
     assert_eq!(save(json!(kept)).await.status, StatusCode::NO_CONTENT);
     assert_eq!(told(&site, &anna, "code=K7Q2MX").await, []);
-    site.api.save_result(result.clone()).await.unwrap();
+    site.api.save_result(result.clone(), 1).await.unwrap();
     for _ in 0..2 {
         assert_eq!(save(json!(kept)).await.status, StatusCode::NO_CONTENT);
     }

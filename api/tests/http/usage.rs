@@ -37,11 +37,11 @@ async fn the_dashboard_counts_what_was_played() {
     };
     assert!(played.answers > played.right && played.right > 0);
     result.ended_ms = today_ms + 1;
-    site.api.save_result(result.clone()).await.unwrap();
+    site.api.save_result(result.clone(), 1).await.unwrap();
     // A millisecond before the first of thirty days.
     let mut old = game(2, anna.id);
     old.ended_ms = today_ms - 29 * DAY_MS - 1;
-    site.api.save_result(old).await.unwrap();
+    site.api.save_result(old, 1).await.unwrap();
 
     let counted = dashboard(&site, &anna).await;
     assert_eq!(
@@ -119,7 +119,7 @@ async fn every_change_shows_at_once_on_every_process() {
     for saved in 0..5 {
         assert_eq!((games(&here).await, games(&there).await), (saved, saved));
         result.game = protocol::ids::GameId(uuid::Uuid::from_u128(100 + u128::from(saved)));
-        here.save_result(result.clone()).await.unwrap();
+        here.save_result(result.clone(), 1).await.unwrap();
     }
     assert_eq!((games(&here).await, games(&there).await), (5, 5));
     let delete = format!("/games/{}", result.game);

@@ -66,14 +66,16 @@ impl Actor {
     }
 
     /// Saves everything and gives the game back.
-    async fn hand_in(&mut self) -> bool {
+    pub(super) async fn hand_in(&mut self) -> bool {
         self.pipeline.need_snapshot();
         loop {
             let now = Instant::now();
             let change = self.pipeline.check_patience(now);
             self.tell_change(change);
             self.start_write(now);
-            if self.pipeline.is_settled() && !self.pipeline.is_writing() {
+            // A store that changed is waited for until it may be written to.
+            let is_busy = self.pipeline.is_writing() || self.pipeline.is_unverified();
+            if self.pipeline.is_settled() && !is_busy {
                 break;
             }
             // A log that refused is asked again as long as there is time: nobody else has what it does not.

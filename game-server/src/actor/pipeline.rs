@@ -20,7 +20,7 @@ use super::mailbox::{Shown, ShownCell};
 use super::seats::bye_moved;
 use crate::ambient::Ambient;
 use crate::frames::{mark_unsaved, player};
-use crate::journal::{LogError, LogFuture, Record, RecordNumber, Written};
+use crate::journal::{LogError, LogFuture, Record, RecordNumber, StoreId, Written};
 use crate::session::outbox::Outbox;
 use crate::stored::Snapshot;
 pub use writer::JOURNAL_BYTES_MAX;
@@ -95,14 +95,16 @@ impl Pipeline {
         patience: Duration,
         ambient: Ambient,
     ) -> Self {
+        let now = Instant::now();
+        let writer = Writer::new(ownership, last, torn, now);
         Self {
-            writer: Writer::new(ownership, last, torn, Instant::now()),
+            doubt_until: writer.is_unverified().then_some(now + patience),
+            writer,
             shown,
             patience,
             ambient,
             held: VecDeque::new(),
             behind: false,
-            doubt_until: None,
             unsaved_acks: BTreeMap::new(),
         }
     }
@@ -145,9 +147,24 @@ impl Pipeline {
         self.writer.is_writing()
     }
 
+    /// Whether the store changed, and the game was not written to it yet.
+    pub(super) fn is_unverified(&self) -> bool {
+        self.writer.is_unverified()
+    }
+
     /// Whether storage is behind.
     pub(super) fn is_behind(&self) -> bool {
         self.behind
+    }
+
+    /// The run of the store that has the game.
+    pub(super) fn store(&self) -> &StoreId {
+        self.writer.store()
+    }
+
+    /// Where the owner's epoch is shown.
+    pub(super) fn shown(&self) -> Arc<ShownCell> {
+        Arc::clone(&self.shown)
     }
 
     /// The owner's epoch.
@@ -181,7 +198,16 @@ impl Pipeline {
 
     /// Starts a write when there is something to write and none is in flight.
     pub(super) fn start_write(&mut self, now: Instant, state: impl FnOnce() -> Snapshot) {
+        self.writer.look();
+        self.suspect(now);
         self.writer.start(now, state);
+    }
+
+    /// Is certain of nothing while the store changed: what was saved may be lost until it is written again.
+    fn suspect(&mut self, now: Instant) {
+        if self.writer.is_unverified() && self.doubt_until.is_none() {
+            self.doubt_until = Some(now + self.patience);
+        }
     }
 
     /// Waits for the write in flight; for ever when there is none.
@@ -193,7 +219,9 @@ impl Pipeline {
     pub(super) fn settle(&mut self, answer: Answer, now: Instant) -> Change {
         let settled = self.writer.settle(answer, now);
         self.shown.set_epoch(self.writer.epoch());
-        let is_resolved = self.doubt_until.is_some() && !self.writer.is_unsure();
+        self.suspect(now);
+        let is_resolved =
+            self.doubt_until.is_some() && !self.writer.is_unsure() && !self.writer.is_unverified();
         if is_resolved {
             self.doubt_until = None;
         }

@@ -122,7 +122,8 @@ impl Actor {
             joined_at: self.game.player(id).map_or(0, |player| player.joined_at),
             epoch: self.facts.epoch,
         };
-        let token = self.around.keys.sign_player(self.facts.game, pass, exp);
+        let store = self.pipeline.store();
+        let token = self.around.keys.sign_player(self.facts.game, pass, store, exp);
         let frame = match token {
             Ok(token) => player::welcome(&self.game, &self.facts, id, token, self.millis(Instant::now())),
             Err(error) => {

@@ -8,34 +8,25 @@ use protocol::host::HostCommand;
 use protocol::ids::PlayerId;
 use protocol::player::PlayerCommand;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::mailbox::{Seat, Want};
 use super::*;
-use crate::backoffice::{Backoffice, BackofficeFuture, PlanGrant};
-use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId};
+use crate::cluster::Verdict;
+use crate::journal::{Birth, ClaimId, GameLog, MemoryLog, Owner, RecordNumber, ServerId, StoreId};
 use crate::stored;
-use crate::testing;
+use crate::testing::{self, Taker};
 use crate::tokens::Pass;
 
-/// An API that takes results and nothing else.
-struct Taker;
-
-impl Backoffice for Taker {
-    fn plan_check(
-        &self,
-        _teacher: protocol::ids::TeacherId,
-        _quiz: Option<protocol::ids::QuizId>,
-    ) -> BackofficeFuture<'_, PlanGrant> {
-        Box::pin(std::future::ready(Err(crate::BackofficeError::NotFound)))
-    }
-
-    fn save_result<'a>(&'a self, _result: &'a GameResult) -> BackofficeFuture<'a, ()> {
-        Box::pin(std::future::ready(Ok(())))
-    }
+async fn actor(log: Arc<dyn GameLog>) -> Actor {
+    actor_among(log, None).await
 }
 
-async fn actor(log: Arc<dyn GameLog>) -> Actor {
+/// At a server among others, who say what they hold.
+async fn actor_among(
+    log: Arc<dyn GameLog>,
+    verdicts: Option<watch::Receiver<Option<Arc<Verdict>>>>,
+) -> Actor {
     let mut facts = testing::facts(testing::mixed_quiz());
     facts.players_max = settings().players_max;
     let quiz = convert::quiz_to_core(&facts.quiz).unwrap();
@@ -63,17 +54,26 @@ async fn actor(log: Arc<dyn GameLog>) -> Actor {
     let birth = Birth {
         owner: owner.clone(),
         facts: stored::encode_facts(&restored.facts),
-        snapshot: stored::encode_snapshot(&Snapshot {
-            at: 0,
-            state: restored.game.export(),
-            over_ms: None,
-            result_settled: false,
-            timeline: Timeline::new(0),
-        }),
+        snapshot: stored::encode_snapshot(
+            &Snapshot {
+                at: 0,
+                state: restored.game.export(),
+                over_ms: None,
+                result_settled: false,
+                is_rewound: false,
+                timeline: Timeline::new(0),
+            },
+            stored::SNAPSHOT_VERSION,
+        ),
         through: RecordNumber::NONE,
     };
+    let run = log.runs().borrow().clone();
     let ownership = Ownership {
-        log: Arc::clone(&log),
+        log: log.bound(&run).unwrap_or_else(|| Arc::clone(&log)),
+        run,
+        verdicts,
+        backoffice: Arc::new(Taker),
+        writes: Arc::default(),
         code: restored.facts.code,
         owner,
         facts: birth.facts.clone(),
@@ -317,4 +317,28 @@ async fn an_actor_that_is_gone_leaves_nobody_waiting() {
             Some(crate::session::outbox::End::Close(protocol::close::MOVED))
         );
     }
+}
+
+/// A stop and a failover at once: what the store lost is in nobody's memory afterwards.
+#[tokio::test(start_paused = true)]
+async fn a_game_is_given_back_to_a_store_that_changed_once_it_may_be_written_to() {
+    let log = MemoryLog::new();
+    let (verdicts, given) = watch::channel(None);
+    let mut actor = actor_among(Arc::new(log.clone()), Some(given)).await;
+    let code = actor.facts.code;
+    actor.command(Command::Join {
+        name: "Ada".to_owned(),
+    });
+    log.lose_all();
+    log.come_back(StoreId::new("next"));
+    let said = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(log.tail(code).await.unwrap(), None);
+        verdicts.send_replace(Some(Arc::new(Verdict::alone(StoreId::new("next")))));
+    };
+    let (is_given_back, ()) = tokio::join!(actor.hand_in(), said);
+    assert!(is_given_back);
+    let tail = log.tail(code).await.unwrap().unwrap();
+    assert_eq!((tail.last, tail.owner.server), (actor.pipeline.last(), None));
+    assert!(tail.last > RecordNumber::NONE);
 }

@@ -13,10 +13,10 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use protocol::ids::{QuizId, TeacherId};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::rest::{
-    DIFFERENT_RESULT, NO_SUCH_QUIZ, PlanCheckRequest, PlanCheckResponse, Problem, QUOTA_EXCEEDED,
-    UNKNOWN_TEACHER,
+    DIFFERENT_RESULT, HasResultRequest, HasResultResponse, NO_SUCH_QUIZ, PlanCheckRequest, PlanCheckResponse,
+    Problem, QUOTA_EXCEEDED, ReserveEpochRequest, ReserveEpochResponse, SUPERSEDED_RESULT, UNKNOWN_TEACHER,
 };
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
@@ -25,11 +25,13 @@ use serde::Serialize;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use super::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant};
+use super::{Backoffice, BackofficeError, BackofficeFuture, PlanGrant, Reserved};
 use crate::tokens::{KeysError, ServiceSigner, TokenError};
 
 /// Time for a plan check: a teacher waits in front of the class, and the page tries again.
 const PLAN_CHECK_TIME_MAX: Duration = Duration::from_secs(2);
+/// Time for a question about a game: it reads or writes one row.
+const GAME_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for one attempt to save a result: the largest has 10 MB and is written in one transaction. Nobody waits.
 const RESULT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time to connect, within the above: an address that swallows packets must not use up a call's time.
@@ -154,6 +156,7 @@ fn refusal(status: StatusCode, retry_after_s: Option<u64>, body: &[u8]) -> Backo
                 detail: problem.detail,
             }
         }
+        Some(problem) if problem.code == SUPERSEDED_RESULT => BackofficeError::Superseded,
         Some(problem) if problem.code == QUOTA_EXCEEDED => BackofficeError::TooMany {
             detail: problem.detail,
             retry_after_s: retry_after_s.unwrap_or(RETRY_AFTER_S_UNSAID),
@@ -182,13 +185,37 @@ impl Backoffice for HttpBackoffice {
         })
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()> {
         Box::pin(async move {
             // Never closed, so there is always a permit to wait for; the caller bounds the wait.
             let _permit = self.saving.acquire().await;
-            self.post("/internal/results", result, RESULT_TIME_MAX)
-                .await
-                .map(drop)
+            self.post(
+                &format!("/internal/results?epoch={epoch}"),
+                result,
+                RESULT_TIME_MAX,
+            )
+            .await
+            .map(drop)
+        })
+    }
+
+    fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {
+        Box::pin(async move {
+            let asked = ReserveEpochRequest { game, above };
+            let bytes = self.post("/internal/games/epoch", &asked, GAME_TIME_MAX).await?;
+            let reserved: ReserveEpochResponse = serde_json::from_slice(&bytes).map_err(CallError::Decode)?;
+            Ok(reserved.epoch.map_or(Reserved::Over, Reserved::Epoch))
+        })
+    }
+
+    fn has_result(&self, game: GameId) -> BackofficeFuture<'_, bool> {
+        Box::pin(async move {
+            let asked = HasResultRequest { game };
+            let bytes = self
+                .post("/internal/games/has-result", &asked, GAME_TIME_MAX)
+                .await?;
+            let known: HasResultResponse = serde_json::from_slice(&bytes).map_err(CallError::Decode)?;
+            Ok(known.has_result)
         })
     }
 

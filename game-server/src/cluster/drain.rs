@@ -74,7 +74,7 @@ impl Cluster {
             .header(PEER_HEADER, self.keys.token())
             .body(Body::empty())
             .map_err(PeerError::Request)?;
-        let answer = peers::send(peers::connect(&lease.address).await?, request).await?;
+        let answer = peers::send(self.connect(lease).await?, request).await?;
         match answer.status() {
             StatusCode::NO_CONTENT => Ok(()),
             status => Err(PeerError::Status(status)),

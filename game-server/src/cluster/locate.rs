@@ -4,19 +4,22 @@
 //! is nobody's, when its owner is gone or says that it does not have it, or when the owner's lease ran out and nobody answers.
 //! All living servers are asked first: one that has the game stops the claim, one with a lease that cannot be asked delays it.
 
+mod stale;
+
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all};
 use protocol::ids::GameCode;
 use runtime::metrics::{self, Counter};
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::peers::Said;
 use super::{Cluster, Lease, Member};
-use crate::journal::{ClaimId, Owner, ServerId};
-use crate::opening::{self, Taken};
+use crate::journal::{Owner, ServerId, StoreRun};
+use crate::opening::{self, Reached, Seen, Taken};
 use crate::registry::Found;
 use crate::server::Shared;
 
@@ -49,22 +52,21 @@ enum Look {
 /// Finds out who serves a game, and claims it when nobody does. Everybody who asks for one code at the same time waits for the
 /// same search, which goes on when they are gone.
 pub(crate) async fn locate(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> Located {
-    let mut search = {
+    let search = {
         let mut searches = cluster.searches.lock().unwrap_or_else(PoisonError::into_inner);
         let search = searches
             .entry(code)
             .or_insert_with(|| begin(shared, cluster, code));
         search.clone()
     };
-    let found = search.wait_for(Option::is_some).await;
-    // An error means that the search died.
-    found.map_or(Located::Unknown, |found| {
-        found.clone().unwrap_or(Located::Unknown)
-    })
+    search.await
 }
 
-fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> watch::Receiver<Option<Located>> {
-    let (found, search) = watch::channel(None);
+/// A search under way. Who has waited for it longest hears first.
+pub(super) type Search = futures_util::future::Shared<BoxFuture<'static, Located>>;
+
+fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> Search {
+    let (found, search) = oneshot::channel();
     let shared = Arc::clone(shared);
     let under_way = UnderWay {
         cluster: Arc::clone(cluster),
@@ -74,9 +76,12 @@ fn begin(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) -> watch:
         let located = search_for(&shared, &under_way.cluster, code).await;
         // Before the answer, so that who asks after it begins anew.
         drop(under_way);
-        found.send_replace(Some(located));
+        // An error means that nobody waits any more.
+        let _nobody = found.send(located);
     });
-    search
+    // An error means that the search died.
+    let search = search.map(|found| found.unwrap_or(Located::Unknown));
+    search.boxed().shared()
 }
 
 /// Takes a search off the list when it ends, a panic included.
@@ -115,7 +120,8 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
         Found::Nothing if shared.registry.is_opening(code) => return Look::Again,
         Found::Nothing => {}
     }
-    let Ok(Ok(tail)) = timeout(STORE_MAX, shared.log.tail(code)).await else {
+    let reached = Reached::now(shared);
+    let Ok(Ok(tail)) = timeout(STORE_MAX, reached.log.tail(code)).await else {
         // Without the store nobody can be told to be the owner, but whoever serves the game says so itself.
         return match holder(cluster, code).await {
             Some(lease) => Look::Ends(Located::At(lease)),
@@ -126,7 +132,10 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
         // A store that was away may have lost the game, which its holder is about to write again.
         None if cluster.members.is_store_doubtful() => missing(cluster, code).await,
         None => Look::Ends(Located::Nowhere),
-        Some(tail) => judge(shared, cluster, code, &tail.owner).await,
+        Some(tail) if tail.store == reached.run.store => {
+            judge(shared, cluster, &reached, code, &tail.owner).await
+        }
+        Some(tail) => stale::judge(shared, cluster, &reached, code, &tail.owner).await,
     }
 }
 
@@ -158,7 +167,13 @@ async fn holder(cluster: &Cluster, code: GameCode) -> Option<Lease> {
 }
 
 /// What the owner record means now.
-async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &Owner) -> Look {
+async fn judge(
+    shared: &Arc<Shared>,
+    cluster: &Cluster,
+    reached: &Reached,
+    code: GameCode,
+    owner: &Owner,
+) -> Look {
     let members = match timeout(STORE_MAX, cluster.look_around()).await {
         Ok(Ok(members)) => members,
         Ok(Err(_)) | Err(_) => return Look::Again,
@@ -175,21 +190,31 @@ async fn judge(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode, owner: &
                 Said::Nothing if member.is_leased => return delayed(),
                 said @ (Said::HasNot | Said::Gone | Said::Nothing) => said,
             },
+            // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask.
+            None if server.name != cluster.me().name && cluster.standing().is_new(Instant::now()) => {
+                return delayed();
+            }
             None => Said::Gone,
         };
         if said == Said::Gone {
             bury(cluster, server).await;
         }
     }
-    if shared.is_stopping() || cluster.is_draining() || cluster.standing.is_unproven() {
+    if !may_claim(shared, cluster, &reached.run) {
         return Look::Ends(Located::Unknown);
     }
     let asked = owner.server.as_ref();
     match everybody_else(cluster, members, asked, code).await {
-        Silence::Complete => claim(shared, code, owner.claim).await,
+        Silence::Complete => claim(shared, reached, code, Seen::Claim(owner.claim)).await,
         Silence::Broken => Look::Again,
         Silence::Unsure => delayed(),
     }
+}
+
+/// Whether this server may own another game.
+fn may_claim(shared: &Shared, cluster: &Cluster, run: &StoreRun) -> bool {
+    let is_leaving = shared.is_stopping() || cluster.is_draining();
+    !is_leaving && !cluster.standing.is_unproven() && cluster.is_verified(&run.store)
 }
 
 fn delayed() -> Look {
@@ -238,11 +263,11 @@ async fn everybody_else(
 }
 
 /// What the other servers say about a code that is free in the store: one may hold a game that the store has lost.
-pub(crate) async fn is_free(cluster: &Cluster, code: GameCode) -> Free {
+pub(crate) async fn is_free(cluster: &Cluster, run: &StoreRun, code: GameCode) -> Free {
     let Ok(Ok(members)) = timeout(STORE_MAX, cluster.look_around()).await else {
         return Free::Unknown;
     };
-    if cluster.standing.is_unproven() {
+    if cluster.standing.is_unproven() || !cluster.is_verified(&run.store) {
         return Free::Unknown;
     }
     match everybody_else(cluster, members, None, code).await {
@@ -260,12 +285,13 @@ pub(crate) enum Free {
     Unknown,
 }
 
-async fn claim(shared: &Arc<Shared>, code: GameCode, seen: ClaimId) -> Look {
+async fn claim(shared: &Arc<Shared>, reached: &Reached, code: GameCode, seen: Seen) -> Look {
     let Some(opening) = shared.registry.begin_restore(code) else {
         return Look::Again;
     };
-    match opening::take_up(shared, opening, code, Some(seen)).await {
+    match opening::take_up(shared, reached, opening, code, seen).await {
         Ok(Taken::Game(_) | Taken::Unreadable) => Look::Ends(Located::Here),
+        Ok(Taken::For(lease)) => Look::Ends(Located::At(lease)),
         // Somebody else was faster: the record says who.
         Ok(Taken::Gone) => Look::Again,
         Err(error) => {

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Member;
-use crate::journal::ServerId;
+use crate::journal::{ServerId, StoreRun};
 
 /// For this long after the store came back, it may lack games that somebody holds: servers connect again within a second, and write
 /// again what it lost as soon as they have.
@@ -19,7 +19,7 @@ pub(super) struct Members(Mutex<Inner>);
 
 struct Inner {
     known: Vec<Member>,
-    returns: watch::Receiver<u64>,
+    runs: watch::Receiver<StoreRun>,
     doubtful_until: Option<Instant>,
 }
 
@@ -27,8 +27,8 @@ impl Inner {
     fn is_doubtful(&mut self) -> bool {
         let now = Instant::now();
         // An error means that the log is gone.
-        if self.returns.has_changed().unwrap_or(false) {
-            self.returns.mark_unchanged();
+        if self.runs.has_changed().unwrap_or(false) {
+            self.runs.mark_unchanged();
             self.doubtful_until = Some(now + DOUBTFUL);
         }
         self.doubtful_until.is_some_and(|until| now < until)
@@ -36,11 +36,11 @@ impl Inner {
 }
 
 impl Members {
-    /// Nobody yet. `returns` changes when the store is back after it was away.
-    pub(super) fn new(returns: watch::Receiver<u64>) -> Self {
+    /// Nobody yet. `runs` changes when the store is back after it was away.
+    pub(super) fn new(runs: watch::Receiver<StoreRun>) -> Self {
         Self(Mutex::new(Inner {
             known: Vec::new(),
-            returns,
+            runs,
             doubtful_until: None,
         }))
     }
@@ -50,7 +50,7 @@ impl Members {
         self.lock().is_doubtful()
     }
 
-    /// Takes what the store says, and returns what is to be believed.
+    /// Takes what the store says, and runs what is to be believed.
     pub(super) fn learn(&self, mut members: Vec<Member>) -> Vec<Member> {
         let mut inner = self.lock();
         if inner.is_doubtful() {
@@ -106,8 +106,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_store_that_came_back_empty_makes_nobody_disappear_for_a_while() {
-        let (back, returns) = watch::channel(0);
-        let members = Members::new(returns);
+        let (back, runs) = watch::channel(StoreRun::default());
+        let members = Members::new(runs);
         members.learn(vec![member(0), member(1)]);
         assert_eq!(
             members.learn(vec![member(0)]),
@@ -115,7 +115,7 @@ mod tests {
             "a lease that ran out"
         );
         members.learn(vec![member(0), member(1), member(2)]);
-        back.send_modify(|count| *count += 1);
+        back.send_modify(|run| run.connection += 1);
         assert!(members.is_store_doubtful());
         assert_eq!(members.learn(vec![member(1)]), [member(1), member(0), member(2)]);
         members.forget(&member(2).lease.server);

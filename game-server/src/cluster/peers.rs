@@ -15,11 +15,10 @@ use protocol::ids::GameCode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::{Cluster, Lease};
+use super::{Cluster, Duplex, Lease};
 use crate::journal::ClaimId;
 use crate::registry::Held;
 
@@ -78,7 +77,7 @@ pub(super) enum PeerError {
 
 impl PeerError {
     /// Whether nobody listens there: the process is gone.
-    fn is_refused(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         matches!(self, Self::Connect(error) if error.kind() == io::ErrorKind::ConnectionRefused)
     }
 }
@@ -125,14 +124,14 @@ impl Cluster {
         }
     }
 
-    async fn get<T: DeserializeOwned>(&self, lease: &Lease, path: &str) -> Result<T, PeerError> {
+    pub(super) async fn get<T: DeserializeOwned>(&self, lease: &Lease, path: &str) -> Result<T, PeerError> {
         let request = Request::get(path)
             .header(http::header::HOST, &lease.address)
             .header(PEER_HEADER, self.keys.token())
             .body(Body::empty())
             .map_err(PeerError::Request)?;
         let call = async {
-            let answer = send(connect(&lease.address).await?, request).await?;
+            let answer = send(self.connect(lease).await?, request).await?;
             if answer.status() != StatusCode::OK {
                 return Err(PeerError::Status(answer.status()));
             }
@@ -144,20 +143,21 @@ impl Cluster {
             .await
             .map_err(|_elapsed| PeerError::Timeout)?
     }
-}
 
-/// Connects to another server. Each call has a connection of its own: what becomes of it is then certain.
-pub(super) async fn connect(address: &str) -> Result<TcpStream, PeerError> {
-    let stream = timeout(CONNECT_MAX, TcpStream::connect(address))
-        .await
-        .map_err(|_elapsed| PeerError::Timeout)?
-        .map_err(PeerError::Connect)?;
-    stream.set_nodelay(true).map_err(PeerError::Connect)?;
-    Ok(stream)
+    /// Connects to another server. Each call has a connection of its own: what becomes of it is then certain.
+    pub(super) async fn connect(&self, lease: &Lease) -> Result<Box<dyn Duplex>, PeerError> {
+        timeout(CONNECT_MAX, self.dialer.dial(&lease.address))
+            .await
+            .map_err(|_elapsed| PeerError::Timeout)?
+            .map_err(PeerError::Connect)
+    }
 }
 
 /// Sends one request and waits for the head of its answer.
-pub(super) async fn send(stream: TcpStream, request: Request<Body>) -> Result<Response<Incoming>, PeerError> {
+pub(super) async fn send(
+    stream: Box<dyn Duplex>,
+    request: Request<Body>,
+) -> Result<Response<Incoming>, PeerError> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(PeerError::Broken)?;

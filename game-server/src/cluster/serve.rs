@@ -12,6 +12,7 @@ use axum::{Json, Router};
 use super::locate::{Located, locate};
 use super::peers::{GameAnswer, PEER_HEADER};
 use super::tunnel::WARY_HEADER;
+use super::verify::GamesAnswer;
 use crate::http as client_calls;
 use crate::http::GameKey;
 use crate::server::Shared;
@@ -23,10 +24,11 @@ pub(crate) struct Via {
     pub(crate) wary: bool,
 }
 
-/// For other game servers: `/peer/game`, `/peer/take`, and what clients may call, of clients that came to the wrong server.
+/// For other game servers: `/peer/game`, `/peer/games`, `/peer/take`, and what clients may call, of clients that came to the wrong server.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/peer/game", get(game))
+        .route("/peer/games", get(games))
         .route("/peer/take", post(take))
         .with_state(Arc::clone(&shared))
         .merge(client_calls::router(Arc::clone(&shared)))
@@ -56,6 +58,15 @@ async fn game(State(shared): State<Arc<Shared>>, GameKey(code): GameKey) -> Json
     Json(GameAnswer {
         incarnation: shared.id.incarnation,
         held: shared.registry.held(code).map(Into::into),
+    })
+}
+
+/// `GET /peer/games`: all games that this server has.
+async fn games(State(shared): State<Arc<Shared>>) -> Json<GamesAnswer> {
+    let games = shared.registry.all_held().into_iter();
+    Json(GamesAnswer {
+        incarnation: shared.id.incarnation,
+        games: games.map(|(code, held)| (code, held.into())).collect(),
     })
 }
 

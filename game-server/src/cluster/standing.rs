@@ -11,6 +11,7 @@ use std::time::Duration;
 use runtime::metrics::{self, Counter};
 use tokio::time::{Instant, sleep_until};
 
+use super::LEASE_TIME;
 use crate::registry::Registry;
 
 /// A server that ran nothing for this long may have lost its games meanwhile: two such pauses and the second that a lease's
@@ -42,6 +43,11 @@ impl Standing {
             doubts: AtomicU64::new(0),
             is_unproven: AtomicBool::new(false),
         }
+    }
+
+    /// Whether this server is younger than a lease: it may not have heard yet of others that live.
+    pub(crate) fn is_new(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.started) < LEASE_TIME
     }
 
     /// Reasons to doubt so far. A game to whom this is news looks at its owner record before it tells anything. Also right when
@@ -129,6 +135,14 @@ mod tests {
         advance(BEAT).await;
         assert!(!standing.beat(Instant::now()));
         assert_eq!(standing.doubts(Instant::now()), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_new_for_as_long_as_a_lease_lasts() {
+        let standing = Standing::new();
+        assert!(standing.is_new(Instant::now()));
+        advance(LEASE_TIME).await;
+        assert!(!standing.is_new(Instant::now()));
     }
 
     #[tokio::test(start_paused = true)]

@@ -101,7 +101,7 @@ async fn tunnel(
         .transpose()?;
     let upgrade = is_upgrade.then(|| hyper::upgrade::on(&mut request));
     prepare(request.headers_mut(), cluster, wary);
-    let stream = peers::connect(&lease.address).await?;
+    let stream = cluster.connect(lease).await?;
     let answer_max = if request.method() == Method::GET {
         ANSWER_MAX
     } else {
@@ -114,14 +114,14 @@ async fn tunnel(
         && let Some(client) = upgrade
     {
         let owner = hyper::upgrade::on(&mut answer);
-        let stopping = Arc::clone(shared);
+        let shared = Arc::clone(shared);
         tokio::spawn(async move {
             if let (Ok(client), Ok(owner)) = tokio::join!(client, owner) {
-                let mut asked = stopping.stopping.subscribe();
                 tokio::select! {
+                    biased;
                     () = join(client, owner, places) => {}
                     // Clients come back by another server.
-                    _stopping_or_gone = asked.wait_for(|stopping| *stopping) => {}
+                    () = shared.stopping.asked() => {}
                 }
             }
         });
@@ -145,6 +145,7 @@ async fn join(client: Upgraded, owner: Upgraded, _places: Option<(SocketPermit, 
     let (from_client, to_client) = split(TokioIo::new(client));
     let (from_owner, to_owner) = split(TokioIo::new(owner));
     tokio::select! {
+        biased;
         () = one_way(from_client, to_owner) => {}
         () = one_way(from_owner, to_client) => {}
     }

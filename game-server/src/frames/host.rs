@@ -22,6 +22,7 @@ pub(crate) fn sync(game: &Game, facts: &Facts, behind: bool, now: Millis) -> Utf
         phase: convert::phase_to_wire(game.phase()),
         locked: game.locked(),
         behind,
+        rewound: facts.is_rewound,
         roster: game.players().map(roster_entry).collect(),
         question: game.current().and_then(|index| question_view(game, index, now)),
         answered: game.answered_count(),

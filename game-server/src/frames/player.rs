@@ -58,6 +58,7 @@ pub(crate) fn state(game: &Game, facts: &Facts, id: PlayerId, now: Millis) -> Op
         of: question_count(game),
         players: game.player_count(),
         total: player.total,
+        rewound: facts.is_rewound,
         question: current.and_then(|index| question_view(game, index, now)),
         answered,
         outcome: match game.phase() {

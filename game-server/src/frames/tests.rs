@@ -333,6 +333,7 @@ fn frames_keep_their_budgets() {
                     joined_at: 600_000,
                     epoch: 10,
                 },
+                &crate::StoreId::new("a run of a store"),
                 crate::ambient::unix_ms() / 1_000 + 6 * 60 * 60,
             )
             .unwrap();

@@ -22,7 +22,7 @@ use crate::backoffice::BackofficeError;
 use crate::cluster::{self, Free};
 use crate::convert;
 use crate::facts::{FIRST_EPOCH, Facts};
-use crate::opening::{self, Opened};
+use crate::opening::{self, Opened, Reached};
 use crate::problem::Refusal;
 use crate::registry::Begun;
 use crate::server::Shared;
@@ -79,6 +79,7 @@ pub(super) async fn create(
         players_max: game.settings().players_max,
         created_ms: shared.ambient.unix_ms(),
         epoch: FIRST_EPOCH,
+        is_rewound: false,
     };
     // A large future, and one create in a hundred requests.
     Box::pin(start(&shared, game, facts)).await
@@ -86,6 +87,7 @@ pub(super) async fn create(
 
 async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Refusal> {
     let (code, teacher, id) = (facts.code, facts.teacher, facts.game);
+    let reached = Reached::now(shared);
     let opening = match hold(shared, &facts).await? {
         Begun::New(opening) => opening,
         Begun::Same(handle) => return Ok(answer(StatusCode::OK, &handle)),
@@ -94,13 +96,13 @@ async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Re
         Begun::Busy => return Err(Refusal::journal_unavailable()),
     };
     if let Some(cluster) = &shared.cluster {
-        match cluster::is_free(cluster, code).await {
+        match cluster::is_free(cluster, &reached.run, code).await {
             Free::Yes => {}
             Free::No => return Err(code_taken()),
             Free::Unknown => return Err(Refusal::journal_unavailable()),
         }
     }
-    match opening::open_new(shared, opening, game, facts).await {
+    match opening::open_new(shared, &reached, opening, game, facts).await {
         Ok(Opened::New(handle)) => {
             tracing::info!(game = %id, %teacher, "game created");
             Ok(answer(StatusCode::CREATED, &handle))
@@ -271,6 +273,8 @@ fn refusal_of(error: BackofficeError) -> Refusal {
             retry_after_s,
         } => Refusal::too_many_games(detail, retry_after_s),
         BackofficeError::NotFound => no_such_quiz(),
+        // Said of results only.
+        BackofficeError::Superseded => Refusal::api_unavailable(),
         BackofficeError::Unavailable(error) => {
             tracing::warn!(error = &*error as &dyn std::error::Error, "plan check failed");
             Refusal::api_unavailable()

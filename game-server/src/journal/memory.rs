@@ -4,7 +4,7 @@
 //! writers, who replace a journal by a snapshot at [`JOURNAL_BYTES_MAX`](crate::JOURNAL_BYTES_MAX).
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol::ids::GameCode;
@@ -12,18 +12,22 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{
-    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber, ServerId,
-    Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber,
+    ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 
 /// A [`GameLog`] in memory. Clones share one store.
 #[derive(Debug, Clone)]
-pub struct MemoryLog(std::sync::Arc<Inner>);
+pub struct MemoryLog {
+    inner: Arc<Inner>,
+    bound: Option<StoreRun>,
+}
 
 #[derive(Debug)]
 struct Inner {
     games: Mutex<BTreeMap<GameCode, Kept>>,
     trouble: watch::Sender<Trouble>,
+    run: watch::Sender<StoreRun>,
 }
 
 /// What is wrong with the store.
@@ -47,6 +51,7 @@ pub enum Trouble {
 #[derive(Debug, Clone)]
 struct Kept {
     stored: Stored,
+    store: StoreId,
     remove_at: Option<Instant>,
 }
 
@@ -60,20 +65,32 @@ impl MemoryLog {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        Self(std::sync::Arc::new(Inner {
-            games: Mutex::default(),
-            trouble: watch::Sender::new(Trouble::None),
-        }))
+        Self {
+            inner: Arc::new(Inner {
+                games: Mutex::default(),
+                trouble: watch::Sender::new(Trouble::None),
+                run: watch::Sender::new(StoreRun::default()),
+            }),
+            bound: None,
+        }
     }
 
     /// Puts the store into trouble, or out of it.
     pub fn set_trouble(&self, trouble: Trouble) {
-        self.0.trouble.send_replace(trouble);
+        self.inner.trouble.send_replace(trouble);
     }
 
     /// Loses everything, as a store that restarts without its data.
     pub fn lose_all(&self) {
         self.lock().clear();
+    }
+
+    /// Is reached anew as this run: another one than before may lack data.
+    pub fn come_back(&self, store: StoreId) {
+        self.inner.run.send_modify(|run| {
+            run.connection += 1;
+            run.store = store;
+        });
     }
 
     /// Changes what is kept of one game: for tests that damage it.
@@ -85,7 +102,7 @@ impl MemoryLog {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<GameCode, Kept>> {
         // Every change of the map is one step.
-        self.0.games.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.games.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does `call` as the trouble of the moment has it.
@@ -95,7 +112,7 @@ impl MemoryLog {
     ) -> LogFuture<T> {
         let log = self.clone();
         Box::pin(async move {
-            let mut seen = log.0.trouble.subscribe();
+            let mut seen = log.inner.trouble.subscribe();
             // An error means that the sender is gone, and `log` holds it.
             let trouble = seen
                 .wait_for(|trouble| *trouble != Trouble::Stuck)
@@ -111,8 +128,20 @@ impl MemoryLog {
                     return Err(LogError::Unavailable("in trouble on purpose".into()));
                 }
             }
+            if log
+                .bound
+                .as_ref()
+                .is_some_and(|run| *run != *log.inner.run.borrow())
+            {
+                return Err(LogError::NotDone("another connection by now".into()));
+            }
             Ok(log.now(call))
         })
+    }
+
+    /// The run under which owners are written.
+    fn store(&self) -> StoreId {
+        self.inner.run.borrow().store.clone()
     }
 
     fn now<T>(&self, call: impl FnOnce(&mut BTreeMap<GameCode, Kept>) -> T) -> T {
@@ -137,12 +166,30 @@ impl MemoryLog {
     }
 }
 
+impl Kept {
+    fn born(birth: Birth, store: StoreId) -> Self {
+        Self {
+            stored: Stored {
+                owner: birth.owner,
+                facts: birth.facts,
+                snapshot: birth.snapshot,
+                through: birth.through,
+                journal: Vec::new(),
+                last: birth.through,
+            },
+            store,
+            remove_at: None,
+        }
+    }
+}
+
 impl GameLog for MemoryLog {
     fn outlives_server(&self) -> bool {
         false
     }
 
     fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
+        let log = self.clone();
         self.call(move |games| {
             if let Some(kept) = games.get(&code) {
                 let owner = kept.stored.owner.clone();
@@ -152,24 +199,20 @@ impl GameLog for MemoryLog {
                     Created::Taken(owner)
                 };
             }
-            let stored = Stored {
-                owner: birth.owner,
-                facts: birth.facts,
-                snapshot: birth.snapshot,
-                through: birth.through,
-                journal: Vec::new(),
-                last: birth.through,
-            };
-            let kept = Kept {
-                stored,
-                remove_at: None,
-            };
-            games.insert(code, kept);
+            games.insert(code, Kept::born(birth, log.store()));
             Created::New
         })
     }
 
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed> {
+        let log = self.clone();
         self.call(move |games| {
             let Some(kept) = games.get_mut(&code) else {
                 return Claimed::Missing;
@@ -181,8 +224,31 @@ impl GameLog for MemoryLog {
             if owner.claim != seen {
                 return Claimed::Beaten(owner.clone());
             }
-            *owner = owner.claimed_by(server, claim);
+            *owner = owner.claimed_by(server, claim, least_epoch);
+            kept.store = log.store();
             Claimed::Yes(owner.clone())
+        })
+    }
+
+    fn assert(&self, code: GameCode, mut birth: Birth) -> LogFuture<Asserted> {
+        let log = self.clone();
+        self.call(move |games| {
+            let store = log.store();
+            if let Some(kept) = games.get(&code) {
+                let is_present = kept.store == store;
+                let owner = &kept.stored.owner;
+                if is_present && owner.claim != birth.owner.claim {
+                    return Asserted::Fenced;
+                }
+                let last = kept.stored.last;
+                if is_present && birth.through < last {
+                    return Asserted::Refused { last };
+                }
+                birth.owner.epoch = owner.epoch_asserted(birth.owner.epoch, is_present);
+            }
+            let owner = birth.owner.clone();
+            games.insert(code, Kept::born(birth, store));
+            Asserted::Yes(owner)
         })
     }
 
@@ -223,6 +289,7 @@ impl GameLog for MemoryLog {
             games.get(&code).map(|kept| Tail {
                 owner: kept.stored.owner.clone(),
                 last: kept.stored.last,
+                store: kept.store.clone(),
             })
         })
     }
@@ -262,5 +329,18 @@ impl GameLog for MemoryLog {
                 .map(|(code, kept)| (*code, Some(kept.stored.owner.clone())))
                 .collect()
         })
+    }
+
+    fn runs(&self) -> watch::Receiver<StoreRun> {
+        let mut runs = self.inner.run.subscribe();
+        runs.mark_unchanged();
+        runs
+    }
+
+    fn bound(&self, run: &StoreRun) -> Option<Arc<dyn GameLog>> {
+        Some(Arc::new(Self {
+            inner: Arc::clone(&self.inner),
+            bound: Some(run.clone()),
+        }))
     }
 }

@@ -43,15 +43,22 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The record after a claim.
+    /// The record after a claim, with at least `least_epoch`.
     #[must_use]
-    pub fn claimed_by(&self, server: ServerId, claim: ClaimId) -> Self {
+    pub fn claimed_by(&self, server: ServerId, claim: ClaimId, least_epoch: u32) -> Self {
         Self {
             server: Some(server),
-            epoch: self.epoch.saturating_add(1),
+            epoch: self.epoch.saturating_add(1).max(least_epoch),
             claim,
             ..self.clone()
         }
+    }
+
+    /// The epoch of a game whose living owner asserts it with `wanted`: above this record's, unless this one is an earlier attempt in
+    /// the same run of the store.
+    #[must_use]
+    pub(crate) fn epoch_asserted(&self, wanted: u32, is_present: bool) -> u32 {
+        wanted.max(self.epoch.saturating_add(u32::from(!is_present)))
     }
 
     /// Whether a create with the record `birth` is one that this record came from.

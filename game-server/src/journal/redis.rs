@@ -21,14 +21,12 @@ use futures_util::future::try_join_all;
 use protocol::ids::GameCode;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-pub use config::{RedisConfig, RedisConfigError};
-pub use link::StoreId;
-
 use super::{
-    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber, ServerId,
-    Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber,
+    ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 use call::{Call, CallError};
+pub use config::{RedisConfig, RedisConfigError};
 use flusher::Flusher;
 use library::Function;
 use reply::Reply;
@@ -46,7 +44,8 @@ pub struct RedisLog {
     queue: mpsc::Sender<Call>,
     bytes: Arc<Semaphore>,
     store: watch::Receiver<Option<StoreId>>,
-    connections: watch::Receiver<u64>,
+    runs: watch::Receiver<StoreRun>,
+    bound: Option<StoreRun>,
 }
 
 impl RedisLog {
@@ -56,13 +55,14 @@ impl RedisLog {
     pub fn new(config: RedisConfig) -> Self {
         let (queue, calls) = mpsc::channel(QUEUE_CALLS_MAX);
         let (store_sender, store) = watch::channel(None);
-        let (connections_sender, connections) = watch::channel(0);
-        tokio::spawn(Flusher::new(config, calls, store_sender, connections_sender).run());
+        let (runs_sender, runs) = watch::channel(StoreRun::default());
+        tokio::spawn(Flusher::new(config, calls, store_sender, runs_sender).run());
         Self {
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
             store,
-            connections,
+            runs,
+            bound: None,
         }
     }
 
@@ -87,6 +87,7 @@ impl RedisLog {
         let call = Call {
             command,
             args,
+            connection: self.bound.as_ref().map(|run| run.connection),
             answer,
         };
         let queued = match permit {
@@ -119,15 +120,16 @@ impl RedisLog {
 
     /// What is written into owner records as the run of the store. A stale one is possible and only tells that it is stale.
     fn run(&self) -> Value {
-        let store = self.store.borrow();
-        store.as_ref().map_or("", StoreId::as_str).into()
+        match &self.bound {
+            Some(run) => run.store.as_str().into(),
+            None => self.runs.borrow().store.as_str().into(),
+        }
     }
-}
 
-impl GameLog for RedisLog {
-    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
+    /// A game as it is born, for a function.
+    fn born(&self, birth: Birth) -> Vec<Value> {
         let owner = birth.owner;
-        let args = vec![
+        vec![
             bytes(*owner.game.0.as_bytes()),
             owner.create_key.into(),
             owner.server.as_ref().map_or("", |server| &server.name).into(),
@@ -138,18 +140,33 @@ impl GameLog for RedisLog {
             self.run(),
             bytes(birth.facts),
             bytes(birth.snapshot),
-        ];
-        self.function(Function::Create, code, args, |mut reply| {
-            match reply.text()?.as_str() {
+        ]
+    }
+}
+
+impl GameLog for RedisLog {
+    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
+        self.function(
+            Function::Create,
+            code,
+            self.born(birth),
+            |mut reply| match reply.text()?.as_str() {
                 "new" => Ok(Created::New),
                 "same" => Ok(Created::Same(reply.owner()?)),
                 "taken" => Ok(Created::Taken(reply.owner()?)),
                 _ => Err(reply.corrupt()),
-            }
-        })
+            },
+        )
     }
 
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed> {
         let incarnation = incarnation(Some(&server));
         let args = vec![
             claim_value(seen),
@@ -157,6 +174,7 @@ impl GameLog for RedisLog {
             server.name.into(),
             incarnation,
             self.run(),
+            number(u64::from(least_epoch)),
         ];
         self.function(Function::Claim, code, args, |mut reply| {
             match reply.text()?.as_str() {
@@ -166,6 +184,22 @@ impl GameLog for RedisLog {
                 _ => Err(reply.corrupt()),
             }
         })
+    }
+
+    fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
+        self.function(
+            Function::Assert,
+            code,
+            self.born(birth),
+            |mut reply| match reply.text()?.as_str() {
+                "yes" => Ok(Asserted::Yes(reply.owner()?)),
+                "fenced" => Ok(Asserted::Fenced),
+                "refused" => Ok(Asserted::Refused {
+                    last: reply.number()?,
+                }),
+                _ => Err(reply.corrupt()),
+            },
+        )
     }
 
     fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {
@@ -237,10 +271,17 @@ impl GameLog for RedisLog {
         })
     }
 
-    fn returns(&self) -> watch::Receiver<u64> {
-        let mut returns = self.connections.clone();
-        returns.mark_unchanged();
-        returns
+    fn runs(&self) -> watch::Receiver<StoreRun> {
+        let mut runs = self.runs.clone();
+        runs.mark_unchanged();
+        runs
+    }
+
+    fn bound(&self, run: &StoreRun) -> Option<Arc<dyn GameLog>> {
+        Some(Arc::new(Self {
+            bound: Some(run.clone()),
+            ..self.clone()
+        }))
     }
 }
 

@@ -23,8 +23,8 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber, ServerId,
-    Stored, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, LogError, LogFuture, Owner, RecordNumber,
+    ServerId, Stored, Tail, Written,
 };
 use write::Write;
 use writer::{Message, Pending};
@@ -135,13 +135,25 @@ impl GameLog for SqliteLog {
         self.write(write::Create { code, birth })
     }
 
-    fn claim(&self, code: GameCode, seen: ClaimId, server: ServerId, claim: ClaimId) -> LogFuture<Claimed> {
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed> {
         self.write(write::Claim {
             code,
             seen,
             server,
             claim,
+            least_epoch,
         })
+    }
+
+    fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
+        self.write(write::Assert { code, birth })
     }
 
     fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use protocol::ids::{GameCode, GameId, QuizId, TeacherId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::*;
-use crate::backoffice::{BackofficeFuture, PlanGrant};
+use crate::actor::mailbox::Shown;
+use crate::backoffice::{BackofficeFuture, PlanGrant, Reserved};
 use crate::registry::Registry;
 use crate::testing;
 
@@ -18,6 +19,8 @@ use crate::testing;
 struct Api {
     is_away: AtomicBool,
     attempts: AtomicUsize,
+    /// The epoch that somebody reserved.
+    least_epoch: AtomicU32,
     kept: Mutex<BTreeMap<GameId, usize>>,
     /// A game whose result it cannot take, for a reason of its own.
     poison: Option<GameId>,
@@ -28,15 +31,26 @@ impl Backoffice for Api {
         Box::pin(std::future::ready(Err(BackofficeError::NotFound)))
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()> {
         Box::pin(async move {
             self.attempts.fetch_add(1, Ordering::SeqCst);
             if self.is_away.load(Ordering::SeqCst) || self.poison == Some(result.game) {
                 return Err(BackofficeError::Unavailable("away".into()));
             }
+            if epoch < self.least_epoch.load(Ordering::SeqCst) {
+                return Err(BackofficeError::Superseded);
+            }
             *self.kept.lock().unwrap().entry(result.game).or_default() += 1;
             Ok(())
         })
+    }
+
+    fn reserve_epoch(&self, _game: GameId, _above: u32) -> BackofficeFuture<'_, Reserved> {
+        unreachable!("no store went back")
+    }
+
+    fn has_result(&self, _game: GameId) -> BackofficeFuture<'_, bool> {
+        unreachable!("nobody asks")
     }
 }
 
@@ -57,6 +71,20 @@ fn place(registry: &Arc<Registry>, n: u8) -> Arc<GamePermit> {
 }
 
 fn save(saver: &ResultSaver, n: u8, registry: &Arc<Registry>) -> Saving {
+    save_of(saver, n, registry, &epoch(1))
+}
+
+fn epoch(epoch: u32) -> Arc<ShownCell> {
+    let shown = Shown {
+        seq: 1,
+        players: 0,
+        phase: protocol::player::Phase::Podium,
+        locked: false,
+    };
+    Arc::new(ShownCell::new(shown, epoch))
+}
+
+fn save_of(saver: &ResultSaver, n: u8, registry: &Arc<Registry>, epoch: &Arc<ShownCell>) -> Saving {
     let result = result(u128::from(n));
     let timeline = GameTimeline {
         game: result.game,
@@ -64,7 +92,7 @@ fn save(saver: &ResultSaver, n: u8, registry: &Arc<Registry>) -> Saving {
         events: Vec::new(),
         left_out: 0,
     };
-    saver.save(result, timeline, place(registry, n))
+    saver.save(result, timeline, place(registry, n), Arc::clone(epoch))
 }
 
 fn saver(api: &Arc<Api>) -> ResultSaver {
@@ -137,4 +165,23 @@ async fn what_is_left_to_others_is_tried_no_more_and_counts_no_more() {
         api.kept.lock().unwrap().keys().copied().collect::<Vec<_>>(),
         [GameId(Uuid::from_u128(1))]
     );
+}
+
+/// A store went back while the result was on its way: its game gets a higher epoch, or is another server's.
+#[tokio::test(start_paused = true)]
+async fn a_result_below_the_reserved_epoch_waits_for_its_games_next_one_and_holds_up_no_other() {
+    let api = Arc::new(Api::default());
+    let (saver, registry) = (saver(&api), Arc::new(Registry::new(1_000)));
+    api.least_epoch.store(1_001, Ordering::SeqCst);
+    let own = epoch(1);
+    let mut superseded = save_of(&saver, 0, &registry, &own);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(api.kept.lock().unwrap().is_empty());
+    let asked = Instant::now();
+    assert!(save_of(&saver, 1, &registry, &epoch(1_001)).settled().await);
+    assert_eq!(asked.elapsed(), Duration::ZERO, "the API is not away");
+    own.set_epoch(1_001);
+    assert!(superseded.settled().await);
+    saver.settled().await;
+    assert_eq!(api.kept.lock().unwrap().len(), 2);
 }

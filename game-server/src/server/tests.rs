@@ -6,31 +6,13 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::actor::mailbox::{GameHandle, Message, Want};
-use crate::backoffice::{BackofficeError, BackofficeFuture, PlanGrant};
 use crate::convert;
 use crate::journal::{Birth, ClaimId, Created, MemoryLog, RecordNumber};
 use crate::registry::Found;
 use crate::session::outbox::Outbox;
-use crate::stored::{Snapshot, encode_facts, encode_snapshot};
+use crate::stored::{SNAPSHOT_VERSION, Snapshot, encode_facts, encode_snapshot};
 use crate::testing;
 use crate::timeline::Timeline;
-
-/// An API that nobody asks.
-struct Nobody;
-
-impl Backoffice for Nobody {
-    fn plan_check(
-        &self,
-        _teacher: protocol::ids::TeacherId,
-        _quiz: Option<protocol::ids::QuizId>,
-    ) -> BackofficeFuture<'_, PlanGrant> {
-        Box::pin(std::future::ready(Err(BackofficeError::NotFound)))
-    }
-
-    fn save_result<'a>(&'a self, _result: &'a protocol::result::GameResult) -> BackofficeFuture<'a, ()> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-}
 
 /// A game with a player in the lobby whose count of transitions is at its end: its first question makes its task panic, where
 /// overflows are checked for.
@@ -50,6 +32,7 @@ fn poisoned() -> Birth {
         state,
         over_ms: None,
         result_settled: false,
+        is_rewound: false,
         timeline: Timeline::new(0),
     };
     Birth {
@@ -61,7 +44,7 @@ fn poisoned() -> Birth {
             claim: ClaimId::NONE,
         },
         facts: encode_facts(&facts),
-        snapshot: encode_snapshot(&snapshot),
+        snapshot: encode_snapshot(&snapshot, SNAPSHOT_VERSION),
         through: RecordNumber::NONE,
     }
 }
@@ -103,7 +86,7 @@ async fn a_game_whose_task_panics_is_taken_up_again_and_set_aside_when_that_does
     let server = GameServer::new(
         Config::default(),
         testing::keys(),
-        Arc::new(Nobody),
+        Arc::new(testing::Taker),
         Arc::new(log.clone()),
     );
     assert_eq!(server.restore().await.unwrap().restored, 1);

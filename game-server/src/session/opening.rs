@@ -18,29 +18,9 @@ impl Session {
     /// Waits for a first frame that the game accepts. A refused join may be tried again on the same socket, so that a taken
     /// name costs a round trip and not a connection. Without a game the first frame is refused as that of a stranger.
     pub(super) async fn open(&mut self, game: Option<&GameHandle>) -> Result<Seat, Closing> {
-        let mut stopping = self.server.stopping.subscribe();
-        let outbox = Arc::clone(&self.outbox);
         let mut give_up_at = self.heard + self.server.config.first_frame;
         loop {
-            let read = tokio::select! {
-                biased;
-                () = outbox.changed() => {
-                    if let Some(closing) = self.drain().await {
-                        return Err(closing);
-                    }
-                    continue;
-                }
-                read = self.socket.recv() => read,
-                () = sleep_until(give_up_at) => {
-                    return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
-                }
-                _stopping_or_gone = stopping.changed() => return Err(self.moved()),
-            };
-            let text = match self.judge(read, None) {
-                Incoming::Text(text) => text,
-                Incoming::Nothing => continue,
-                Incoming::End(closing) => return Err(closing),
-            };
+            let text = self.first_text(give_up_at).await?;
             let Some(game) = game else {
                 return Err(self.stranger());
             };
@@ -58,6 +38,33 @@ impl Session {
         }
     }
 
+    /// Waits for a frame that says who it is.
+    pub(super) async fn first_text(&mut self, give_up_at: Instant) -> Result<Utf8Bytes, Closing> {
+        let server = Arc::clone(&self.server);
+        let outbox = Arc::clone(&self.outbox);
+        loop {
+            let read = tokio::select! {
+                biased;
+                () = outbox.changed() => {
+                    if let Some(closing) = self.drain().await {
+                        return Err(closing);
+                    }
+                    continue;
+                }
+                read = self.socket.recv() => read,
+                () = sleep_until(give_up_at) => {
+                    return Err(Closing::error(ErrorCode::BadFirstFrame, close::BAD_FIRST_FRAME));
+                }
+                () = server.stopping.asked() => return Err(self.moved()),
+            };
+            match self.judge(read, None) {
+                Incoming::Text(text) => return Ok(text),
+                Incoming::Nothing => {}
+                Incoming::End(closing) => return Err(closing),
+            }
+        }
+    }
+
     /// Verifies the first frame's credentials.
     fn want(&self, text: &Utf8Bytes, game: &GameHandle) -> Result<Want, Closing> {
         let bad_token = || Closing::error(ErrorCode::BadToken, close::TOKEN);
@@ -72,7 +79,7 @@ impl Session {
                 let pass = keys.player(&token, game.game()).map_err(|_invalid| bad_token())?;
                 Ok(Want::Resume { pass })
             }
-            Some(First::Host { token }) => {
+            Some(First::Host { token, .. }) => {
                 let claims = keys.teacher(&token).map_err(|_invalid| bad_token())?;
                 if claims.sub == game.teacher() {
                     Ok(Want::Host)
@@ -106,11 +113,11 @@ impl Session {
     }
 
     /// To whoever brings no token of this game from a network that tried too many wrong codes.
-    fn stranger(&self) -> Closing {
+    pub(super) fn stranger(&self) -> Closing {
         self.spare(ErrorCode::TooMany)
     }
 
-    fn moved(&self) -> Closing {
+    pub(super) fn moved(&self) -> Closing {
         Closing::frame(bye_moved(&self.server.ambient), close::MOVED)
     }
 }

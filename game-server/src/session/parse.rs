@@ -31,7 +31,7 @@ pub(crate) enum Parsed<T> {
 pub(crate) enum First {
     Join { name: String },
     Resume { token: String },
-    Host { token: String },
+    Host { token: String, ticket: Option<String> },
     Screen { ticket: String },
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn first(text: &str) -> Option<First> {
         return None;
     };
     match command {
-        HostCommand::Host { token } => Some(First::Host { token }),
+        HostCommand::Host { token, ticket } => Some(First::Host { token, ticket }),
         HostCommand::Screen { ticket } => Some(First::Screen { ticket }),
         HostCommand::Start
         | HostCommand::Next { .. }

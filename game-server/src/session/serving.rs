@@ -155,7 +155,8 @@ impl Session {
     fn ticket(&self, game: &GameHandle) {
         // As long as the game, so that a projector can be reloaded.
         let exp = self.server.ambient.expiry_s(self.server.config.total);
-        match self.server.keys.sign_screen(game.game(), exp) {
+        let store = self.server.log.runs().borrow().store.clone();
+        match self.server.keys.sign_screen(game.game(), &store, exp) {
             Ok(ticket) => self.outbox.push(host::ticket(ticket)),
             Err(error) => {
                 tracing::error!(

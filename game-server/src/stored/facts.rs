@@ -42,6 +42,7 @@ impl StoredFacts {
             players_max: self.players_max,
             created_ms: self.created_ms,
             epoch,
+            is_rewound: false,
         }
     }
 }

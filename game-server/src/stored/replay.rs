@@ -39,8 +39,9 @@ pub(crate) fn restore(stored: &Stored) -> Result<Restored, StoredError> {
 
 fn put_together(stored: &Stored) -> Result<Restored, StoredError> {
     let facts: StoredFacts = decode_facts(&stored.facts)?;
-    let facts = facts.facts(stored.owner.epoch);
+    let mut facts = facts.facts(stored.owner.epoch);
     let snapshot = decode_snapshot(&stored.snapshot)?;
+    facts.is_rewound = snapshot.is_rewound;
     let journal = read_journal(&stored.journal, stored.through).map_err(StoredError::Journal)?;
     let quiz = convert::quiz_to_core(&facts.quiz).map_err(StoredError::Quiz)?;
     let settings = Settings {
@@ -52,6 +53,7 @@ fn put_together(stored: &Stored) -> Result<Restored, StoredError> {
         state,
         over_ms,
         result_settled,
+        is_rewound: _,
         timeline,
     } = snapshot;
     let timeline = if timeline.is_empty() {

@@ -3,11 +3,8 @@
 use game_core::{Answer, ChoiceSet, GameState, Millis, Phase, PlayerState, QuestionIndex, QuestionResult};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{StoredError, gzip};
+use super::{StoredError, gzip, version};
 use crate::timeline::Timeline;
-
-/// Version of what is written, and the newest that is read.
-pub(crate) const VERSION: u8 = 1;
 
 /// Everything about a game that changes and outlives its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,16 +16,19 @@ pub(crate) struct Snapshot {
     pub(crate) over_ms: Option<u64>,
     /// Whether the API has the result, or will never take it.
     pub(crate) result_settled: bool,
+    /// See [`crate::facts::Facts::is_rewound`].
+    pub(crate) is_rewound: bool,
     /// What happened to it; empty in what the first builds wrote.
     pub(crate) timeline: Timeline,
 }
 
-pub(crate) fn encode(snapshot: &Snapshot) -> Vec<u8> {
-    gzip::encode(VERSION, &Stored::from(snapshot))
+/// In the version given, one that is still written. All of them have one layout so far.
+pub(crate) fn encode(snapshot: &Snapshot, version: u8) -> Vec<u8> {
+    gzip::encode(version, &Stored::from(snapshot))
 }
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Snapshot, StoredError> {
-    gzip::decode::<Stored>("snapshot", VERSION, bytes).map(Snapshot::from)
+    gzip::decode::<Stored>("snapshot", version::NEWEST, bytes).map(Snapshot::from)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -46,6 +46,8 @@ struct Stored {
     over_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     result_settled: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    is_rewound: bool,
     #[serde(
         default,
         skip_serializing_if = "Timeline::is_empty",
@@ -139,6 +141,7 @@ impl From<&Snapshot> for Stored {
                 .collect(),
             over_ms: snapshot.over_ms,
             result_settled: snapshot.result_settled,
+            is_rewound: snapshot.is_rewound,
             timeline: snapshot.timeline.clone(),
         }
     }
@@ -179,6 +182,7 @@ impl From<Stored> for Snapshot {
             },
             over_ms: stored.over_ms,
             result_settled: stored.result_settled,
+            is_rewound: stored.is_rewound,
             timeline: stored.timeline,
         }
     }

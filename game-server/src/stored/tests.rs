@@ -103,6 +103,7 @@ fn snapshot_of(game: &Game) -> Snapshot {
         state: game.export(),
         over_ms: None,
         result_settled: false,
+        is_rewound: true,
         timeline: Timeline::new(0),
     }
 }
@@ -110,6 +111,7 @@ fn snapshot_of(game: &Game) -> Snapshot {
 /// As the first build kept it.
 fn without_joining_times(game: &Game) -> Snapshot {
     let mut snapshot = snapshot_of(game);
+    snapshot.is_rewound = false;
     for player in &mut snapshot.state.players {
         player.joined_at = 0;
     }
@@ -130,7 +132,7 @@ fn kept(game: &Game, journal: &[Record]) -> Stored {
             claim: ClaimId::NONE,
         },
         facts: encode_facts(&facts),
-        snapshot: encode_snapshot(&snapshot_of(game)),
+        snapshot: encode_snapshot(&snapshot_of(game), SNAPSHOT_VERSION),
         through,
         journal: batch.bytes().to_vec(),
         last: batch.last(),
@@ -184,6 +186,7 @@ fn eventful() -> Snapshot {
     timeline.result_saved(5_000);
     Snapshot {
         timeline,
+        is_rewound: false,
         ..snapshot_of(&game)
     }
 }
@@ -194,14 +197,14 @@ fn the_timeline_of_version_1_is_read_and_an_unknown_one_costs_no_game() {
     let kept = eventful();
     assert_eq!(decode_snapshot(&golden("snapshot-1-timeline.bin")).unwrap(), kept);
     // A build before that reads the rest: the version is the same, and what it does not know it ignores.
-    let bytes = encode_snapshot(&kept);
+    let bytes = encode_snapshot(&kept, SNAPSHOT_VERSION);
     let without = Snapshot {
         timeline: Timeline::default(),
         ..kept.clone()
     };
     let mut json = inflated(&bytes);
     assert!(json.as_object_mut().unwrap().remove("timeline").is_some());
-    assert_eq!(json, inflated(&encode_snapshot(&without)));
+    assert_eq!(json, inflated(&encode_snapshot(&without, SNAPSHOT_VERSION)));
     // A newer build may tell of what this one does not know.
     json["timeline"] = serde_json::json!({
         "anchor": [0, 0], "events": [{ "at_ms": 1, "what": { "t": "abducted", "by": "aliens" } }],
@@ -218,7 +221,10 @@ fn inflated(bytes: &[u8]) -> serde_json::Value {
 fn every_state_of_a_game_survives_its_snapshot() {
     for count in 0..=commands().len() {
         let snapshot = snapshot_of(&game_after(count));
-        assert_eq!(decode_snapshot(&encode_snapshot(&snapshot)).unwrap(), snapshot);
+        assert_eq!(
+            decode_snapshot(&encode_snapshot(&snapshot, SNAPSHOT_VERSION)).unwrap(),
+            snapshot
+        );
     }
 }
 
@@ -337,7 +343,7 @@ fn a_replay_that_panics_is_caught() {
     let mut poisoned = kept(&game_after(8), &[Record::of(0, Command::Start)]);
     let mut snapshot = snapshot_of(&game_after(8));
     snapshot.state.seq = u32::MAX;
-    poisoned.snapshot = encode_snapshot(&snapshot);
+    poisoned.snapshot = encode_snapshot(&snapshot, SNAPSHOT_VERSION);
     if cfg!(debug_assertions) {
         assert!(matches!(restore(&poisoned), Err(StoredError::Panicked)));
     }
@@ -372,7 +378,7 @@ fn a_class_of_30_takes_few_bytes() {
         }
         game.apply(at, Command::Next { question }).unwrap();
     }
-    let bytes = encode_snapshot(&snapshot_of(&game)).len();
+    let bytes = encode_snapshot(&snapshot_of(&game), SNAPSHOT_VERSION).len();
     println!(
         "30 players, 15 questions: {bytes} bytes; facts {}",
         encode_facts(&facts).len()

@@ -102,7 +102,11 @@ mod tests {
         let secret = secret(std::str::from_utf8(crate::testing::SECRET).unwrap());
         let peers = PeerKeys::new(&[secret]).unwrap();
         let game = protocol::ids::GameId(uuid::Uuid::from_u128(1));
-        let ticket = crate::testing::keys().sign_screen(game, crate::ambient::unix_ms() / 1_000 + 60);
+        let ticket = crate::testing::keys().sign_screen(
+            game,
+            &crate::StoreId::default(),
+            crate::ambient::unix_ms() / 1_000 + 60,
+        );
         assert!(
             !peers.accepts(&ticket.unwrap()),
             "signed with the same secret, for another purpose"

@@ -53,18 +53,29 @@ fn own_tokens_are_bound_to_their_game_and_kind() {
         joined_at: 1_234,
         epoch: 2,
     };
-    let token = keys.sign_player(game, pass, exp).unwrap();
+    let store = StoreId::new("a run of a store");
+    let token = keys.sign_player(game, pass, &store, exp).unwrap();
     assert_eq!(keys.player(&token, game).unwrap(), pass);
     assert!(keys.player(&token, other).is_err());
     assert!(keys.screen(&token, game).is_err());
-    let ticket = keys.sign_screen(game, exp).unwrap();
+    let ticket = keys.sign_screen(game, &store, exp).unwrap();
     assert!(keys.screen(&ticket, game).is_ok());
     assert!(keys.screen(&ticket, other).is_err());
     assert!(keys.player(&ticket, game).is_err());
+    // To a game that is nowhere they tell which one it was, and which run of the store had it.
+    let proof = Some(Proof {
+        game,
+        store: store.mark(),
+    });
+    assert_eq!(
+        (keys.played(&token), keys.watched(&ticket)),
+        (proof.clone(), proof)
+    );
+    assert_eq!((keys.played(&ticket), keys.watched(&token)), (None, None));
     assert!(!format!("{keys:?}").contains("secret of the tests"));
     // The wall clock was set: a player's game is still the same, a ticket's time is over.
-    let token = keys.sign_player(game, pass, 1).unwrap();
+    let token = keys.sign_player(game, pass, &store, 1).unwrap();
     assert_eq!(keys.player(&token, game).unwrap(), pass);
-    let ticket = keys.sign_screen(game, 1).unwrap();
+    let ticket = keys.sign_screen(game, &store, 1).unwrap();
     assert!(keys.screen(&ticket, game).is_err());
 }

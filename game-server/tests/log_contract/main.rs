@@ -10,12 +10,14 @@
 mod server;
 mod suite;
 
-use game_server::{Durability, MemoryLog, RedisConfig, RedisLog, SqliteLog};
+use game_server::{Durability, MemoryLog, RedisConfig, RedisLog, SqliteLog, StoreId};
 use server::{Keep, RedisServer};
 
 #[tokio::test]
 async fn memory() {
-    suite::run(&MemoryLog::new()).await;
+    let log = MemoryLog::new();
+    suite::run(&log).await;
+    suite::outlives_a_change_of_run(&log, async || log.come_back(StoreId::new("next"))).await;
 }
 
 #[tokio::test]
@@ -47,4 +49,11 @@ async fn redis() {
     redis.restart().await;
     store.wait_for(Option::is_some).await.unwrap();
     suite::finds(&log, kept).await;
+    suite::outlives_a_change_of_run(&log, async || {
+        redis.kill().await;
+        store.wait_for(Option::is_none).await.unwrap();
+        redis.restart().await;
+        store.wait_for(Option::is_some).await.unwrap();
+    })
+    .await;
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use game_core::Command;
 use game_server::{
-    Batch, Birth, ClaimId, Claimed, Created, Entry, GameLog, Owner, Record, RecordNumber, ServerId, Stored,
-    Tail, Written, read_journal,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, Entry, GameLog, LogError, Owner, Record, RecordNumber,
+    ServerId, Stored, Tail, Written, read_journal,
 };
 use protocol::ids::{GameCode, GameId};
 use uuid::Uuid;
@@ -26,6 +26,8 @@ pub(crate) async fn run(log: &dyn GameLog) {
     what_is_not_there_is_missing(log).await;
     games_do_not_mix(log).await;
     bytes_are_kept_as_they_are(log).await;
+    a_claim_gets_at_least_the_epoch_asked_for(log).await;
+    an_owner_asserts_its_game_in_one_run(log).await;
 }
 
 fn code(text: &str) -> GameCode {
@@ -104,6 +106,7 @@ async fn what_is_created_is_there(log: &dyn GameLog) {
     let tail = Tail {
         owner: owner.clone(),
         last,
+        store: log.runs().borrow().store.clone(),
     };
     assert_eq!(log.tail(code).await.unwrap(), Some(tail));
     assert!(log.games().await.unwrap().contains(&(code, Some(owner))));
@@ -200,7 +203,7 @@ async fn only_the_claim_writes(log: &dyn GameLog) {
     let (code, owner) = game(log, "666666").await;
     log.append(code, owner.claim, batch(0, 1)).await.unwrap();
     let new = ClaimId::draw();
-    let claimed = log.claim(code, owner.claim, server(2), new).await.unwrap();
+    let claimed = log.claim(code, owner.claim, server(2), new, 0).await.unwrap();
     let expected = Owner {
         server: Some(server(2)),
         epoch: 2,
@@ -232,8 +235,8 @@ async fn of_two_claims_one_wins(log: &dyn GameLog) {
     let (code, owner) = game(log, "777777").await;
     let (first, second) = (ClaimId::draw(), ClaimId::draw());
     let (one, other) = tokio::join!(
-        log.claim(code, owner.claim, server(2), first),
-        log.claim(code, owner.claim, server(3), second)
+        log.claim(code, owner.claim, server(2), first, 0),
+        log.claim(code, owner.claim, server(3), second, 0)
     );
     let (winner, loser, claim, name) = match (one.unwrap(), other.unwrap()) {
         (Claimed::Yes(winner), Claimed::Beaten(seen)) => (winner, seen, first, 2),
@@ -244,7 +247,9 @@ async fn of_two_claims_one_wins(log: &dyn GameLog) {
     assert_eq!((winner.epoch, winner.claim), (2, claim));
     // The winner asks again, after it missed the answer.
     assert_eq!(
-        log.claim(code, owner.claim, server(name), claim).await.unwrap(),
+        log.claim(code, owner.claim, server(name), claim, 0)
+            .await
+            .unwrap(),
         Claimed::Yes(winner)
     );
 }
@@ -265,7 +270,7 @@ async fn a_released_game_keeps_its_epoch(log: &dyn GameLog) {
         Written::Fenced
     );
     let claim = ClaimId::draw();
-    let Claimed::Yes(next) = log.claim(code, ClaimId::NONE, server(2), claim).await.unwrap() else {
+    let Claimed::Yes(next) = log.claim(code, ClaimId::NONE, server(2), claim, 0).await.unwrap() else {
         panic!("a released game can be claimed");
     };
     assert_eq!((next.epoch, next.claim), (2, claim));
@@ -304,7 +309,7 @@ async fn what_is_not_there_is_missing(log: &dyn GameLog) {
     assert_eq!(log.tail(code).await.unwrap(), None);
     assert_eq!(log.load(code).await.unwrap(), None);
     assert_eq!(
-        log.claim(code, ClaimId::NONE, server(1), claim).await.unwrap(),
+        log.claim(code, ClaimId::NONE, server(1), claim, 0).await.unwrap(),
         Claimed::Missing
     );
     assert_eq!(
@@ -374,6 +379,129 @@ async fn bytes_are_kept_as_they_are(log: &dyn GameLog) {
     assert_eq!((&found.facts, &found.snapshot), (&all, &Vec::new()));
     assert_eq!(found.owner, owner);
     assert_eq!(journal(&found), [record]);
+}
+
+async fn a_claim_gets_at_least_the_epoch_asked_for(log: &dyn GameLog) {
+    let (code, owner) = game(log, "EEEEEE").await;
+    let claim = |seen, new, least| log.claim(code, seen, server(2), new, least);
+    let (first, second) = (ClaimId::draw(), ClaimId::draw());
+    let Claimed::Yes(next) = claim(owner.claim, first, 1_001).await.unwrap() else {
+        panic!("nobody else claims it");
+    };
+    assert_eq!(next.epoch, 1_001);
+    let Claimed::Yes(next) = claim(first, second, 5).await.unwrap() else {
+        panic!("nobody else claims it");
+    };
+    assert_eq!(next.epoch, 1_002);
+}
+
+/// What an owner writes who has the game as `through` says.
+fn assertion(owner: &Owner, through: u64) -> Birth {
+    Birth {
+        owner: owner.clone(),
+        facts: b"facts".to_vec(),
+        snapshot: format!("whole {through}").into_bytes(),
+        through: RecordNumber(through),
+    }
+}
+
+async fn an_owner_asserts_its_game_in_one_run(log: &dyn GameLog) {
+    let (code, mut owner) = (code("FFFFFF"), birth("FFFFFF").owner);
+    // The log has no such game.
+    owner.epoch = 4;
+    let asserted = log.assert(code, assertion(&owner, 7)).await.unwrap();
+    assert_eq!(asserted, Asserted::Yes(owner.clone()));
+    let found = stored(log, code).await;
+    assert_eq!(
+        (&found.owner, found.last, found.through),
+        (&owner, RecordNumber(7), RecordNumber(7))
+    );
+    assert_eq!(found.snapshot, b"whole 7");
+    // Its journal goes on from there, and an attempt that was on its way for long undoes nothing.
+    log.append(code, owner.claim, batch(7, 2)).await.unwrap();
+    let last = RecordNumber(9);
+    assert_eq!(
+        log.assert(code, assertion(&owner, 7)).await.unwrap(),
+        Asserted::Refused { last }
+    );
+    assert_eq!(journal(&stored(log, code).await), [record(8), record(9)]);
+    // Again with all of it: nothing is there twice, and the epoch stays.
+    let asserted = log.assert(code, assertion(&owner, 9)).await.unwrap();
+    assert_eq!(asserted, Asserted::Yes(owner.clone()));
+    let found = stored(log, code).await;
+    assert!(found.journal.is_empty());
+    assert_eq!(found.last, last);
+    // Somebody else's claim of this run stands, and so does a release by somebody who has claimed since.
+    let claim = ClaimId::draw();
+    log.claim(code, owner.claim, server(2), claim, 0).await.unwrap();
+    assert_eq!(
+        log.assert(code, assertion(&owner, 20)).await.unwrap(),
+        Asserted::Fenced
+    );
+    log.release(code, claim).await.unwrap();
+    assert_eq!(
+        log.assert(code, assertion(&owner, 20)).await.unwrap(),
+        Asserted::Fenced
+    );
+    assert_eq!(stored(log, code).await.last, last);
+}
+
+/// A store that becomes another run of itself, which may know less than what was answered. `change` makes it so.
+pub(crate) async fn outlives_a_change_of_run(log: &dyn GameLog, change: impl AsyncFnOnce()) {
+    let (stale, owner) = game(log, "GGGGGG").await;
+    log.append(stale, owner.claim, batch(0, 3)).await.unwrap();
+    let (taken, before) = game(log, "GGGGGH").await;
+    let (other, elder) = game(log, "GGGGGJ").await;
+    let run = log.runs().borrow().clone();
+    let bound = log.bound(&run).unwrap();
+    assert_eq!(
+        bound.append(stale, owner.claim, batch(3, 1)).await.unwrap(),
+        Written::Saved
+    );
+    change().await;
+    let now = log.runs().borrow().clone();
+    assert!(
+        now.connection > run.connection && now.store != run.store,
+        "{run:?} {now:?}"
+    );
+    // Who has not looked writes nothing, even what would follow.
+    let refused = bound.append(stale, owner.claim, batch(4, 1)).await;
+    assert!(matches!(refused, Err(LogError::NotDone(_))), "{refused:?}");
+    assert!(matches!(bound.load(stale).await, Err(LogError::NotDone(_))));
+    let bound = bound.bound(&now).unwrap();
+    let tail = bound.tail(stale).await.unwrap().unwrap();
+    assert_eq!((tail.store, tail.last), (run.store.clone(), RecordNumber(4)));
+    // A living owner is right, though the record names a later one, has more records, or is another game's.
+    let mut living = Owner {
+        claim: ClaimId::draw(),
+        ..owner.clone()
+    };
+    living.epoch = 1;
+    let Asserted::Yes(kept) = bound.assert(stale, assertion(&living, 2)).await.unwrap() else {
+        panic!("nobody claimed it in this run");
+    };
+    assert_eq!((kept.epoch, kept.claim), (2, living.claim), "above the record's");
+    let tail = bound.tail(stale).await.unwrap().unwrap();
+    assert_eq!(
+        (tail.owner, tail.last, tail.store),
+        (kept, RecordNumber(2), now.store.clone())
+    );
+    let stranger = birth("another").owner;
+    let asserted = bound.assert(other, assertion(&stranger, 0)).await.unwrap();
+    assert!(
+        matches!(asserted, Asserted::Yes(owner) if owner.game == stranger.game && owner.epoch == elder.epoch + 1)
+    );
+    // A claim of this run stands against the owner of the one before.
+    let claimed = bound
+        .claim(taken, before.claim, server(2), ClaimId::draw(), 0)
+        .await
+        .unwrap();
+    assert!(matches!(claimed, Claimed::Yes(_)));
+    assert_eq!(bound.tail(taken).await.unwrap().unwrap().store, now.store);
+    assert_eq!(
+        bound.assert(taken, assertion(&before, 9)).await.unwrap(),
+        Asserted::Fenced
+    );
 }
 
 /// A game for [`finds`].

@@ -149,7 +149,7 @@ async fn a_repeated_create_claim_or_snapshot_answers_as_the_first_did() {
     };
     let claim = ClaimId::draw();
     let won = log
-        .claim(code(0), first.owner.claim, server.clone(), claim)
+        .claim(code(0), first.owner.claim, server.clone(), claim, 0)
         .await
         .unwrap();
     let Claimed::Yes(owner) = &won else {
@@ -160,13 +160,13 @@ async fn a_repeated_create_claim_or_snapshot_answers_as_the_first_did() {
         (2, claim, Some(&server))
     );
     assert_eq!(
-        log.claim(code(0), first.owner.claim, server.clone(), claim)
+        log.claim(code(0), first.owner.claim, server.clone(), claim, 0)
             .await
             .unwrap(),
         won
     );
     let late = log
-        .claim(code(0), first.owner.claim, server, ClaimId::draw())
+        .claim(code(0), first.owner.claim, server, ClaimId::draw(), 0)
         .await
         .unwrap();
     assert_eq!(late, Claimed::Beaten(owner.clone()));

@@ -244,9 +244,24 @@ async fn the_end_is_told_to_whoever_comes_later() {
 async fn a_wrong_code_is_told_on_the_socket() {
     let stage = Stage::open().await;
     let mut lost = stage.connect_to("ZZZZZZ").await;
+    lost.say(json!({ "t": "join", "name": "Ada" })).await;
     let (frames, code) = lost.closed().await;
     assert_eq!(frames, [json!({ "t": "error", "code": "no_such_game" })]);
     assert_eq!(code, Some(4404));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_code_is_told_from_a_right_one_by_nobody_who_says_nothing() {
+    let stage = Stage::open().await.paused();
+    stage.create().await;
+    let mut told = Vec::new();
+    for code in ["ZZZZZZ", CODE] {
+        let started = tokio::time::Instant::now();
+        let mut silent = stage.connect_to(code).await;
+        told.push((silent.closed().await, started.elapsed().as_secs()));
+    }
+    assert_eq!(told[0], told[1]);
+    assert_eq!(told[0].0.1, Some(4400));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! A server on a free port, its API and its keys, and clients that speak JSON.
 
+use std::collections::HashMap;
 use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,6 +13,7 @@ use axum::{Extension, Router};
 use futures_util::{SinkExt, StreamExt};
 use game_server::{
     Backoffice, BackofficeError, BackofficeFuture, Config, GameLog, GameServer, Keys, MemoryLog, PlanGrant,
+    Reserved,
 };
 use http::{Request, StatusCode};
 use jsonwebtoken::jwk::{Jwk, JwkSet};
@@ -20,7 +22,7 @@ use protocol::claims::{
     AUDIENCE_PLAYER, AUDIENCE_QUIZ, AUDIENCE_TEACHER, ISSUER, PlayerClaims, QuizClaims, TYPE_QUIZ,
     TeacherClaims,
 };
-use protocol::ids::{QuizId, TeacherId};
+use protocol::ids::{GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::result::GameResult;
 use protocol::timeline::GameTimeline;
@@ -412,6 +414,8 @@ pub(crate) struct Api {
     pub(crate) plan_checks: AtomicUsize,
     pub(crate) save_attempts: AtomicUsize,
     pub(crate) saved: watch::Sender<Vec<GameResult>>,
+    /// Epochs that were reserved.
+    pub(crate) epochs: Mutex<HashMap<GameId, u32>>,
     pub(crate) timelines: watch::Sender<Vec<GameTimeline>>,
 }
 
@@ -426,6 +430,7 @@ impl Default for Api {
             plan_checks: AtomicUsize::new(0),
             save_attempts: AtomicUsize::new(0),
             saved: watch::Sender::new(Vec::new()),
+            epochs: Mutex::default(),
             timelines: watch::Sender::new(Vec::new()),
         }
     }
@@ -456,8 +461,12 @@ impl Backoffice for Api {
         Box::pin(ready(granted))
     }
 
-    fn save_result<'a>(&'a self, result: &'a GameResult) -> BackofficeFuture<'a, ()> {
+    fn save_result<'a>(&'a self, result: &'a GameResult, epoch: u32) -> BackofficeFuture<'a, ()> {
         self.save_attempts.fetch_add(1, Ordering::SeqCst);
+        let least = self.epochs.lock().unwrap().get(&result.game).copied();
+        if least.is_some_and(|least| epoch < least) {
+            return Box::pin(ready(Err(BackofficeError::Superseded)));
+        }
         let saved = self.unavailable().map(|()| {
             self.saved.send_modify(|results| {
                 if results.iter().all(|other| other.game != result.game) {
@@ -466,6 +475,26 @@ impl Backoffice for Api {
             });
         });
         Box::pin(ready(saved))
+    }
+
+    fn reserve_epoch(&self, game: GameId, above: u32) -> BackofficeFuture<'_, Reserved> {
+        let reserved = self.unavailable().map(|()| {
+            if self.saved.borrow().iter().any(|result| result.game == game) {
+                return Reserved::Over;
+            }
+            let mut epochs = self.epochs.lock().unwrap();
+            let epoch = epochs.entry(game).or_default();
+            *epoch = above.max(*epoch) + 1_000;
+            Reserved::Epoch(*epoch)
+        });
+        Box::pin(ready(reserved))
+    }
+
+    fn has_result(&self, game: GameId) -> BackofficeFuture<'_, bool> {
+        let known = self
+            .unavailable()
+            .map(|()| self.saved.borrow().iter().any(|result| result.game == game));
+        Box::pin(ready(known))
     }
 
     fn save_timeline<'a>(&'a self, timeline: &'a GameTimeline) -> BackofficeFuture<'a, ()> {

@@ -4,6 +4,7 @@
 
 mod comings;
 mod creating;
+mod fates;
 mod hostile;
 mod kit;
 mod lifetime;

@@ -42,6 +42,7 @@ async fn a_forged_token_opens_nothing() {
         p: PlayerId(1),
         j: issued.j,
         e: issued.e,
+        s: String::new(),
         exp,
     };
     let other_game = GameId(Uuid::from_u128(99));
@@ -102,6 +103,7 @@ async fn only_its_own_teacher_hosts_a_game() {
         iss: ISSUER.into(),
         aud: AUDIENCE_PLAYER.into(),
         g: serde_json::from_value(game).unwrap(),
+        s: String::new(),
         exp: kit::exp(60),
     };
     let refused = first_frame(

@@ -398,7 +398,7 @@ async fn a_create_whose_answer_was_lost_finds_its_game() {
         incarnation: Uuid::nil(),
     };
     let claimed = log
-        .claim(code(), owner.claim, other, ClaimId::draw())
+        .claim(code(), owner.claim, other, ClaimId::draw(), 0)
         .await
         .unwrap();
     assert!(matches!(claimed, Claimed::Yes(_)));

@@ -6,6 +6,7 @@
 )]
 
 mod client;
+mod failover;
 mod processes;
 mod proxied;
 mod redis;
@@ -13,6 +14,7 @@ mod redis;
 #[path = "../../../game-server/tests/redis/server.rs"]
 mod redis_server;
 mod several;
+mod switch;
 mod without_api;
 
 use serde_json::{Value, json};

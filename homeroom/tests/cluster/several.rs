@@ -494,3 +494,42 @@ async fn when_redis_restarts_empty_living_servers_write_their_games_again_and_no
         .await;
     site.stop().await;
 }
+
+/// In the middle of an upgrade, or of the way back.
+#[tokio::test]
+async fn a_game_of_a_newer_release_is_left_to_a_server_that_reads_it() {
+    let mut site = Site::open(2).await;
+    site.create(0).await;
+    site.games.remove(0).process.kill();
+    let newer = "\u{9}what this release cannot read";
+    site.redis.ask(&["HSET", "s:{K7Q2MX}", "b", newer]).await;
+    let server = "game-9:00000000-0000-0000-0000-000000000009";
+    site.redis.ask(&["HSET", "pods", server, "9:127.0.0.1:1"]).await;
+    site.redis.ask(&["SET", &format!("pod:{server}"), "1"]).await;
+    until("the server that reads it", async || {
+        let (status, head) = site
+            .at(0)
+            .head("/status?g=K7Q2MX", "homeroom-follows-owner: 1")
+            .await;
+        assert!(status == 421 || status == 503, "{head}");
+        head.contains("homeroom-owner: game-9\r\n").then_some(())
+    })
+    .await;
+    assert_eq!(
+        site.redis.ask(&["HGET", "o:{K7Q2MX}", "e"]).await,
+        "1",
+        "nobody claimed it"
+    );
+    // Without such a server it is told as lost.
+    site.redis.ask(&["DEL", &format!("pod:{server}")]).await;
+    until("the truth", async || {
+        let (status, _) = site.at(0).get("/status?g=K7Q2MX", None).await?;
+        (status == 410).then_some(())
+    })
+    .await;
+    assert_eq!(
+        site.redis.ask(&["HGET", "s:{K7Q2MX}", "b"]).await,
+        newer,
+        "it is left as it is"
+    );
+}

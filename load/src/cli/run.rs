@@ -13,7 +13,7 @@ use super::topology::TopologyArgs;
 use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets};
 use crate::measure::FaultKind;
 use crate::plan::{Pace, Plan, QUESTIONS, Segment};
-use crate::report::{Console, Judgement, Record, store};
+use crate::report::{Console, Judgement, Outcome, Record, store};
 use crate::scenario::{ScenarioError, bigroom, idle, kill, ramp, reconnect, scale};
 use crate::stack::{Pauses, REDIS, Stack};
 use crate::sys::redis::Redis;
@@ -242,6 +242,24 @@ impl Scenario {
         }
     }
 
+    /// Whether networks are to be cut.
+    const fn cuts(&self) -> bool {
+        match self {
+            Self::Kill(args) => args.cut,
+            Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => false,
+            Self::Rolling(_) | Self::Scale(_) => false,
+        }
+    }
+
+    /// Whether connections go to the next game server, whoever has the game.
+    const fn goes_in_turn(&self) -> bool {
+        match self {
+            Self::Ramp(args) => args.round_robin,
+            Self::Bigroom(_) | Self::Idle(_) | Self::Reconnect(_) => false,
+            Self::Kill(_) | Self::Rolling(_) | Self::Scale(_) => false,
+        }
+    }
+
     /// Between a process's end and its next start, when nobody says.
     const fn pauses(&self) -> Pauses {
         match self {
@@ -375,56 +393,18 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         ready.map_err(Failure::configuration)?;
     }
     let begun = clock::unix_ms();
-    let (cuts, in_turn) = match scenario {
-        Scenario::Kill(args) => (args.cut, false),
-        Scenario::Ramp(args) => (false, args.round_robin),
-        Scenario::Bigroom(_) | Scenario::Idle(_) | Scenario::Reconnect(_) => (false, false),
-        Scenario::Rolling(_) | Scenario::Scale(_) => (false, false),
-    };
     let mut stack = match common.up {
-        true => Some(common.topology.start(None, scenario.pauses(), cuts)?),
+        true => Some(common.topology.start(None, scenario.pauses(), scenario.cuts())?),
         false => None,
     };
-    let Some(targets) = common.targets(stack.as_ref(), in_turn) else {
+    let Some(targets) = common.targets(stack.as_ref(), scenario.goes_in_turn()) else {
         return Err(Failure::configuration(anyhow::anyhow!(
             "give --target, --servers or --up"
         )));
     };
-    let servers = stack.as_ref().map(Stack::socket_ends);
     let (processes, has_store) = common.sampled(stack.as_ref())?;
     let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
-    let played = match scenario {
-        Scenario::Bigroom(_) => bigroom::run(&targets, &plan, console),
-        Scenario::Idle(args) => {
-            let pids = servers.unwrap_or_else(|| args.pid.clone());
-            if pids.is_empty() {
-                return Err(Failure::configuration(anyhow::anyhow!("give --pid or --up")));
-            }
-            idle::run(&targets, &plan, &pids, args.timing(), console)
-        }
-        Scenario::Ramp(args) => {
-            let admins = match (stack.as_ref(), args.admin.is_empty()) {
-                (Some(stack), true) if in_turn => stack.game_admins(),
-                (Some(stack), true) => stack.admins_behind_proxies(),
-                (Some(_), false) | (None, _) => &args.admin,
-            };
-            let spread = ramp::Placed { admins, in_turn };
-            ramp::run(&targets, spread, &plan, &args.stages(), console)
-        }
-        Scenario::Reconnect(args) => reconnect::run(&targets, &plan, args.timing(), console),
-        Scenario::Kill(args) => {
-            let mut victims = up(stack.as_mut())?.victims(args.blow());
-            kill::run(&targets, &plan, args.timing(), &mut victims, console)
-        }
-        Scenario::Rolling(args) => {
-            let mut victims = up(stack.as_mut())?.victims(kill::Blow::Stop);
-            kill::run(&targets, &plan, args.timing(), &mut victims, console)
-        }
-        Scenario::Scale(args) => {
-            let mut fleet = up(stack.as_mut())?.growing();
-            scale::run(&targets, &plan, args.timing(), &mut fleet, console)
-        }
-    };
+    let played = play(scenario, &targets, &plan, stack.as_mut(), console)?;
     let mut outcome = match played {
         Ok(outcome) => outcome,
         Err(error) => return give_up(error, console),
@@ -446,6 +426,51 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
         console.line(&format!("written to {}", path.display()));
     }
     Ok(judgement.is_good())
+}
+
+/// Plays a scenario against servers that are there. The first error says that it was not asked for rightly.
+fn play(
+    scenario: &Scenario,
+    targets: &Targets,
+    plan: &Plan,
+    stack: Option<&mut Stack>,
+    console: &mut Console,
+) -> Result<Result<Outcome, ScenarioError>, Failure> {
+    Ok(match scenario {
+        Scenario::Bigroom(_) => bigroom::run(targets, plan, console),
+        Scenario::Idle(args) => {
+            let pids = stack.map_or_else(|| args.pid.clone(), |stack| stack.socket_ends());
+            if pids.is_empty() {
+                return Err(Failure::configuration(anyhow::anyhow!("give --pid or --up")));
+            }
+            idle::run(targets, plan, &pids, args.timing(), console)
+        }
+        Scenario::Ramp(args) => {
+            let admins = match (stack, args.admin.is_empty()) {
+                (Some(stack), true) if args.round_robin => stack.game_admins(),
+                (Some(stack), true) => stack.admins_behind_proxies(),
+                (Some(_), false) | (None, _) => &args.admin,
+            };
+            let spread = ramp::Placed {
+                admins,
+                in_turn: args.round_robin,
+            };
+            ramp::run(targets, spread, plan, &args.stages(), console)
+        }
+        Scenario::Reconnect(args) => reconnect::run(targets, plan, args.timing(), console),
+        Scenario::Kill(args) => {
+            let mut victims = up(stack)?.victims(args.blow());
+            kill::run(targets, plan, args.timing(), &mut victims, console)
+        }
+        Scenario::Rolling(args) => {
+            let mut victims = up(stack)?.victims(kill::Blow::Stop);
+            kill::run(targets, plan, args.timing(), &mut victims, console)
+        }
+        Scenario::Scale(args) => {
+            let mut fleet = up(stack)?.growing();
+            scale::run(targets, plan, args.timing(), &mut fleet, console)
+        }
+    })
 }
 
 /// The servers that this run has started.

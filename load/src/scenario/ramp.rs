@@ -219,8 +219,7 @@ pub fn run(
     engine.on_loss(OnLoss::Return);
     let mut school = School::default();
     let (mut all, mut times) = (Vec::new(), Vec::new());
-    let games_before = spread::count_games(admins)?;
-    let passed_on_before = spread::count_passed_on(admins)?;
+    let (games_before, passed_on_before) = spread::so_far(admins)?;
     let before = Spent::so_far(&engine);
     let mut joins = Spent::default();
     for number in 0..stages.classes.len() {
@@ -244,8 +243,7 @@ pub fn run(
     let unverified = school.ask_every_head(&mut engine)?;
     console.progress("fetching the reports");
     let verdict = school.reckon(&mut engine, STEP_MS_MAX)?;
-    school.tell_hosts(&mut engine, Task::Finish);
-    engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(&school, e) == 0)?;
+    take_leave(&mut engine, &school)?;
     let tally = &engine.world.tally;
     let figures = Figures {
         not_joined: not_joined(&engine, ended_at),
@@ -279,6 +277,13 @@ pub fn run(
         figures: serde_json::to_value(&figures).unwrap_or_default(),
         own: own_in_holds(&engine, &times),
     })
+}
+
+/// Hosts close the games, and everybody is told.
+fn take_leave(engine: &mut Engine, school: &School) -> Result<(), ScenarioError> {
+    school.tell_hosts(engine, Task::Finish);
+    engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(school, e) == 0)?;
+    Ok(())
 }
 
 /// How late the harness itself was. Only holds count, and so does only the lateness in them.

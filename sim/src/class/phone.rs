@@ -45,6 +45,7 @@ pub(crate) struct Phone {
     open: Option<Value>,
     /// The last question that was thought about.
     thought: u16,
+    is_here: bool,
     is_done: bool,
 }
 
@@ -61,8 +62,13 @@ impl Phone {
             slots: Vec::new(),
             open: None,
             thought: 0,
+            is_here: false,
             is_done: false,
         }
+    }
+
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -71,6 +77,7 @@ impl Phone {
 
     /// Opens the page.
     pub(crate) fn arrive(&mut self, desk: &mut Desk<'_>) {
+        self.is_here = true;
         self.link.connect(desk);
     }
 

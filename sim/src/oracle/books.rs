@@ -26,12 +26,12 @@ impl Entry {
     }
 }
 
-/// All answers, by player and question.
+/// All answers, by client, player and question: a server that lost the game may have given a player's number to another client.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     /// The player that each client is, by the client's number.
     players: BTreeMap<usize, u32>,
-    entries: BTreeMap<(u32, u16), Entry>,
+    entries: BTreeMap<(usize, u32, u16), Entry>,
 }
 
 impl Books {
@@ -50,7 +50,7 @@ impl Books {
 
     pub(super) fn answered(&mut self, client: usize, q: u16, choices: Vec<u8>) {
         if let Some(player) = self.player(client) {
-            let entry = self.entries.entry((player, q)).or_default();
+            let entry = self.entries.entry((client, player, q)).or_default();
             entry.choices = choices;
         }
     }
@@ -58,11 +58,15 @@ impl Books {
     /// What a client knows of its answer to `q`.
     pub(super) fn entry_mut(&mut self, client: usize, q: u16) -> Option<&mut Entry> {
         let player = self.player(client)?;
-        self.entries.get_mut(&(player, q))
+        self.entries.get_mut(&(client, player, q))
     }
 
-    pub(super) fn entry(&self, player: u32, q: u16) -> Option<&Entry> {
-        self.entries.get(&(player, q))
+    /// What was given as a player's answer to `q`, by whom ever.
+    pub(super) fn given(&self, player: u32, q: u16) -> impl Iterator<Item = &Entry> {
+        let entries = self.entries.iter();
+        entries
+            .filter(move |((_, by, of), _)| (*by, *of) == (player, q))
+            .map(|(_, entry)| entry)
     }
 
     /// A state or a result told a client about every question up to `q`.
@@ -70,11 +74,8 @@ impl Books {
         let Some(player) = self.player(client) else {
             return;
         };
-        for entry in self
-            .entries
-            .range_mut((player, 0)..=(player, q))
-            .map(|(_, entry)| entry)
-        {
+        let range = (client, player, 0)..=(client, player, q);
+        for entry in self.entries.range_mut(range).map(|(_, entry)| entry) {
             entry.is_told = true;
         }
     }
@@ -82,6 +83,6 @@ impl Books {
     pub(super) fn entries(&self) -> impl Iterator<Item = (u32, u16, &Entry)> {
         self.entries
             .iter()
-            .map(|((player, q), entry)| (*player, *q, entry))
+            .map(|((_, player, q), entry)| (*player, *q, entry))
     }
 }

@@ -60,6 +60,18 @@ invariants! {
     NobodyWaits = "nobody-waits";
     /// A server comes to rest: it does not run without end while no time goes by.
     ComesToRest = "comes-to-rest";
+    /// A game is written under the claim that its owner record names, by nobody else.
+    OwnerWrites = "owner-writes";
+    /// An epoch of a game has one claim.
+    OneOwnerAnEpoch = "one-owner-an-epoch";
+    /// Nobody claims a game whose owner has it and would say so.
+    ClaimsOnlyTheGone = "claims-only-the-gone";
+    /// A server that learned that it lost a game tells its clients nothing more of it, and sends them on at once.
+    FencedIsSilent = "fenced-is-silent";
+    /// The proxy asks for one request no more servers than its rules allow.
+    HopsBounded = "hops-bounded";
+    /// While nothing is wrong, every client is in touch with its game.
+    BackInPlay = "back-in-play";
     /// Every class comes to its end.
     ClassEnds = "class-ends";
 }

@@ -1,18 +1,19 @@
 //! What clients do.
 
 use bytes::Bytes;
-use serde_json::json;
 
+use super::lines::Request;
 use super::{World, draw_code};
-use crate::api::QUIZ;
 use crate::class::{Act, Client, ClientId, Desk, News};
-use crate::keys;
 use crate::queue::Event;
 use crate::wire;
 
 impl World {
     /// A client opens its page; the students when the teacher has told the code.
     pub(super) fn arrive(&mut self, client: ClientId) {
+        if let Some(at) = self.heard_at.get_mut(client.0) {
+            *at = self.now;
+        }
         self.with_client(client, |client, desk| match client {
             Client::Host(host) => host.arrive(desk),
             Client::Phone(phone) => phone.arrive(desk),
@@ -55,13 +56,12 @@ impl World {
         match act {
             Act::Connect => {
                 self.oracle.reconnects(client);
-                let request = wire::upgrade(&self.code.to_string());
-                self.open_line(client, request);
+                let (code, key) = (self.code, None);
+                self.open_line(client, Request { code, key });
             }
             Act::Create { key } => {
-                let body = json!({ "quiz": { "id": QUIZ }, "key": key }).to_string();
-                let request = wire::create(&self.code.to_string(), &keys::teacher_token(), &body);
-                self.open_line(client, request);
+                let (code, key) = (self.code, Some(key));
+                self.open_line(client, Request { code, key });
             }
             Act::Say(frame) => {
                 let text = frame.to_string();

@@ -1,42 +1,90 @@
 //! Faults, as they happen.
 
 use super::World;
+use super::nodes::Node;
 use crate::Millis;
-use crate::chaos::{Fault, Weather, When};
+use crate::chaos::{Fault, Party, Weather};
 use crate::class::{ClientId, News};
 use crate::coverage::Seen;
 use crate::queue::Event;
 
-/// A kill that waits for its moment comes anyway after this time.
-const KILL_WAITS_MS: Millis = 4_000;
+/// A store loses its data only when for this long no server has stood still or been cut off from it: whoever holds the game must be
+/// able to write it again.
+const HOLDERS_WELL_MS: Millis = 4_000;
 
 impl World {
     pub(super) fn fault(&mut self, fault: Fault) {
         self.trace.line(self.now, format_args!("fault {fault:?}"));
+        self.trouble(0);
         match fault {
-            Fault::Kill { when, restart_ms } => self.arm(when, restart_ms),
-            Fault::Stop { restart_ms } => self.ask_to_stop(restart_ms),
-            Fault::Trouble { weather, lasts_ms } => self.trouble(weather, lasts_ms),
+            Fault::Kill {
+                target,
+                when,
+                restart_ms,
+            } => self.arm(target, when, restart_ms),
+            Fault::Stop {
+                target,
+                drain_ms,
+                hurry_ms,
+                restart_ms,
+            } => {
+                let server = self.aimed_at(target);
+                self.ask_to_stop(server, drain_ms, hurry_ms, restart_ms);
+            }
+            Fault::Pause { target, lasts_ms } => {
+                if !self.oracle.is_emptied() {
+                    let server = self.aimed_at(target);
+                    self.stand_still(server, lasts_ms);
+                }
+            }
+            Fault::Cut { a, b, lasts_ms } => {
+                if !self.oracle.is_emptied() {
+                    self.cut(a, b, lasts_ms);
+                }
+            }
+            Fault::Join => self.join(),
+            Fault::ClockStep { target, by_ms } => {
+                let server = self.aimed_at(target);
+                self.step_clock(server, by_ms);
+            }
+            Fault::WrongHints { lasts_ms } => {
+                self.wrong_hints_until = self.now + lasts_ms;
+                self.trouble(lasts_ms);
+                for client in 0..self.clients.len() {
+                    self.reload(ClientId(client));
+                }
+            }
+            Fault::Trouble { weather, lasts_ms } => self.weather_turns(weather, lasts_ms),
             Fault::Empty { weather, lasts_ms } => {
-                self.lose_data();
-                self.trouble(weather, lasts_ms);
+                if self.lose_data() {
+                    self.weather_turns(weather, lasts_ms);
+                }
             }
             Fault::EmptyAndKill { restart_ms } => {
-                self.lose_data();
-                self.kill(restart_ms);
+                // Whoever has the game, or another one.
+                let holder = self
+                    .holder()
+                    .filter(|_| self.is_alone() || self.fault_dice.chance(50));
+                if self.lose_data() {
+                    self.kill(holder.unwrap_or_default(), Some(restart_ms));
+                }
             }
             Fault::CutOff { client } => self.cut_off(client),
+            Fault::Offline { client, lasts_ms } => self.goes_offline(client, lasts_ms),
             Fault::Reload { client } => self.reload(client),
             Fault::ApiAway { lasts_ms } => {
                 self.is_api_away = true;
+                self.trouble(lasts_ms);
                 self.queue.plan(self.now + lasts_ms, Event::ApiBack);
             }
         }
     }
 
-    fn trouble(&mut self, weather: Weather, lasts_ms: Millis) {
+    pub(super) fn weather_turns(&mut self, weather: Weather, lasts_ms: Millis) {
         self.weather = weather;
         self.troubles += 1;
+        // A call may be late beyond that.
+        self.trouble(lasts_ms + 5_000);
         let trouble = self.troubles;
         self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
     }
@@ -45,12 +93,53 @@ impl World {
         self.news(client, News::Reload);
     }
 
-    fn lose_data(&mut self) {
-        if self.process.is_some() {
+    fn goes_offline(&mut self, client: ClientId, lasts_ms: Millis) {
+        self.coverage.saw(Seen::Offline);
+        self.cut_off(client);
+        if let Some(until) = self.offline_until.get_mut(client.0) {
+            *until = (*until).max(self.now + lasts_ms);
+        }
+        self.trouble(lasts_ms);
+    }
+
+    /// The store restarts without its data, if whoever holds the game can write it again or nobody lives who could.
+    fn lose_data(&mut self) -> bool {
+        if !self.is_alone() && !self.are_holders_well() {
+            return false;
+        }
+        if self.nodes.iter().any(|node| node.process.is_some()) {
             self.coverage.saw(Seen::Emptied);
         }
+        let holder = self.holder();
         self.empty_store();
-        self.store.is_back();
+        if !self.is_alone() && holder.is_none() {
+            self.oracle.loses();
+        }
+        for server in 0..self.nodes.len() {
+            self.store.is_back_for(server);
+            self.touch(server);
+        }
+        true
+    }
+
+    /// The server that has the game under the claim that the store names.
+    fn holder(&self) -> Option<usize> {
+        if self.is_alone() {
+            return Some(0);
+        }
+        let claim = self.store.kept(self.code)?.owner.claim;
+        let holds =
+            |node: &&Node| node.process.is_some() && node.holds.is_some_and(|(held, _)| held == claim);
+        self.nodes.iter().find(holds).map(|node| node.number)
+    }
+
+    fn are_holders_well(&self) -> bool {
+        let since = self.now.saturating_sub(HOLDERS_WELL_MS);
+        self.nodes.iter().all(|node| {
+            let cut_until = self.links.cut_until(Party::Server(node.number), Party::Store);
+            let is_hindered = node.pause.is_some() || node.stops.is_some() || cut_until > since;
+            node.process.is_none() || !(is_hindered || (node.hindered_at > since && node.hindered_at > 0))
+        })
     }
 
     pub(super) fn clears(&mut self, trouble: u64) {
@@ -61,137 +150,9 @@ impl World {
         let was_away = self.weather == Weather::Away;
         self.weather = Weather::Calm;
         if was_away {
-            self.store.is_back();
-        }
-    }
-
-    fn arm(&mut self, when: When, restart_ms: Millis) {
-        if when == When::ResultKept {
-            // However long that takes; other kills come and go meanwhile.
-            self.kill_at_result = Some(restart_ms);
-            return;
-        }
-        if self.process.is_none() || self.armed.is_some() {
-            return;
-        }
-        self.kills += 1;
-        match when {
-            When::Now => self.kill(restart_ms),
-            // A restart is what it waits for: this kill, and the next one at the claim.
-            When::ClaimKept => {
-                self.kill(restart_ms);
-                self.armed = Some((when, self.kills, restart_ms));
+            for server in 0..self.nodes.len() {
+                self.reaches_store(server);
             }
-            When::AfterTasks(_)
-            | When::AppendSent
-            | When::AppendKept
-            | When::AckSent
-            | When::SnapshotSent
-            | When::SnapshotKept
-            | When::ResultKept => self.armed = Some((when, self.kills, restart_ms)),
-        }
-        if self.armed.is_some() {
-            let kill = self.kills;
-            self.queue
-                .plan(self.now + KILL_WAITS_MS, Event::KillAnyway { kill });
-        }
-    }
-
-    /// Kills the server if this is the moment that was waited for.
-    pub(super) fn kill_if(&mut self, when: When) {
-        let Some((armed, _, restart_ms)) = self.armed else {
-            return;
-        };
-        if armed != when || self.process.is_none() {
-            return;
-        }
-        self.armed = None;
-        self.coverage_of(when);
-        self.kill(restart_ms);
-    }
-
-    fn coverage_of(&mut self, when: When) {
-        match when {
-            When::AppendSent => self.coverage.saw(Seen::KillBetweenAppendAndAck),
-            When::AppendKept => {
-                self.coverage.saw(Seen::KillBetweenAppendAndAck);
-                self.coverage.saw(Seen::KillAfterAppendKept);
-            }
-            When::SnapshotSent | When::SnapshotKept => self.coverage.saw(Seen::KillDuringSnapshot),
-            When::ClaimKept => self.coverage.saw(Seen::KillDuringRestore),
-            When::Now | When::AfterTasks(_) | When::AckSent | When::ResultKept => {}
-        }
-    }
-
-    /// The API has the result.
-    pub(super) fn result_kept(&mut self) {
-        if let Some(restart_ms) = self.kill_at_result.take() {
-            self.kill(restart_ms);
-        }
-    }
-
-    /// Something reached the server: if a kill waits for it, some of the server's tasks run once, and then it dies.
-    pub(super) fn count_down_to_kill(&mut self) {
-        let Some((When::AfterTasks(tasks), _, restart_ms)) = self.armed else {
-            return;
-        };
-        let Some(process) = &self.process else {
-            return;
-        };
-        process.run_tasks(tasks);
-        let emissions = process.take_emissions();
-        self.armed = None;
-        self.take(emissions);
-        self.kill(restart_ms);
-    }
-
-    pub(super) fn kill_anyway(&mut self, kill: u64) {
-        if let Some((_, armed, restart_ms)) = self.armed
-            && armed == kill
-        {
-            self.armed = None;
-            self.kill(restart_ms);
-        }
-    }
-
-    fn kill(&mut self, restart_ms: Millis) {
-        if self.process.is_none() {
-            return;
-        }
-        self.trace.line(self.now, format_args!("killed"));
-        self.count_kill();
-        self.process_gone();
-        self.queue.plan(self.now + restart_ms, Event::Boot);
-    }
-
-    /// The process is gone, for whatever reason.
-    pub(super) fn process_gone(&mut self) {
-        let Some(process) = self.process.take() else {
-            return;
-        };
-        process.kill();
-        self.is_listening = false;
-        self.restart_ms = None;
-        self.lose_lines();
-        self.lose_calls();
-        self.oracle.killed();
-    }
-
-    fn ask_to_stop(&mut self, restart_ms: Millis) {
-        if let Some(process) = self.process.as_ref().filter(|_| self.is_listening) {
-            self.coverage.saw(Seen::Stop);
-            self.is_listening = false;
-            self.restart_ms = Some(restart_ms);
-            process.stop();
-            self.oracle.stopping();
-        }
-    }
-
-    pub(super) fn stopped(&mut self) {
-        self.trace.line(self.now, format_args!("stopped"));
-        if let Some(restart_ms) = self.restart_ms {
-            self.process_gone();
-            self.queue.plan(self.now + restart_ms, Event::Boot);
         }
     }
 }

@@ -10,20 +10,25 @@ import { codeInAddress } from "../shared/code";
 import { watchUrl, wakeUp } from "../shared/client";
 import { accessToken, replaceToken, takeTokenFromAddress } from "../shared/http";
 import type { HostCommand } from "../shared/proto/protocol";
+import { readStore, writeStore } from "../shared/storage";
 import { App } from "./app";
 import { createHostSession, type Credential } from "./session";
 
 takeTokenFromAddress();
 
-const hello = (token: string | null): HostCommand | null => (token === null ? null : { t: "host", token });
+const code = codeInAddress();
+const TICKET = `homeroom.ticket.${code}`;
+
+const hello = (token: string | null): HostCommand | null =>
+  token === null ? null : { t: "host", token, ticket: readStore("session", TICKET) };
 
 const teacher: Credential = {
   first: async () => hello(await accessToken()),
   replace: async () => hello(await replaceToken()),
   wantsTicket: true,
+  keep: (ticket) => writeStore("session", TICKET, ticket),
 };
 
-const code = codeInAddress();
 const session = code === "" ? null : createHostSession(watchUrl(code), teacher);
 if (session) {
   wakeUp(session.probe);

@@ -38,6 +38,8 @@ export interface Credential {
   replace(): Promise<HostCommand | null>;
   /** Ask for a ticket for the projector view after each `sync`. */
   wantsTicket: boolean;
+  /** Keeps a ticket for a reload: should the servers lose the game, it shows that there was one. */
+  keep?(ticket: string): void;
 }
 
 export interface HostSession {
@@ -84,6 +86,8 @@ export function createHostSession(
       if (credential.wantsTicket) client.send({ t: "ticket" });
     } else if (frame.t === "ticket") {
       set({ ticket: frame.ticket });
+      credential.keep?.(frame.ticket);
+      if (first?.t === "host") first = { ...first, ticket: frame.ticket };
     } else if (frame.t === "error") {
       set({ refusal: frame.code });
     }

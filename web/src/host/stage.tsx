@@ -74,7 +74,8 @@ export function Top({ state }: { state: HostState }) {
 /** Trouble that the room should not have to guess. */
 export function Trouble({ shown }: { shown: Shown }) {
   const lost = shown.status === "lost" && shown.end === null;
-  const text = lost ? t.reconnecting : shown.view.state?.behind ? t.behind : "";
+  const { state } = shown.view;
+  const text = lost ? t.reconnecting : state?.behind ? t.behind : state?.rewound ? t.rewound : "";
   return (
     <p class="trouble" role="status">
       {text}

@@ -110,7 +110,7 @@ function troubleOf(): string {
   if (!shown || shown.end) return "";
   if (shown.status === "lost") return common.reconnecting;
   if (shown.slot?.stage === "sending" && shown.view.state?.phase === "question") return t.slow;
-  return shown.unsaved ? t.unsaved : "";
+  return shown.unsaved ? t.unsaved : shown.view.state?.rewound ? t.rewound : "";
 }
 
 function spokenAt(now: number): string {

@@ -13,13 +13,36 @@ use super::{
 };
 use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
 
+mod epochs;
 mod read;
 mod write;
 
 #[async_trait]
 impl GameStore for PostgresStore {
-    async fn save_result(&self, result: &GameResult) -> Result<ResultSaved, StoreError> {
-        within(RESULT_CALL_MAX, self.save(result)).await
+    async fn save_result(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError> {
+        within(RESULT_CALL_MAX, self.save(result, epoch)).await
+    }
+
+    async fn reserve_epoch(&self, id: GameId, above: u32) -> Result<Option<u32>, StoreError> {
+        within(CALL_MAX, async {
+            let mut tx = self.begin().await?;
+            // Before the look: of a save and a reservation at the same time, the second sees what the first did.
+            let epoch = epochs::reserve(&mut tx, id, above).await?;
+            if epochs::has_result(&mut tx, id).await? {
+                return Ok(None);
+            }
+            tx.commit().await.map_err(database)?;
+            Ok(Some(epoch))
+        })
+        .await
+    }
+
+    async fn has_result(&self, id: GameId) -> Result<bool, StoreError> {
+        within(CALL_MAX, async {
+            let mut connection = self.primary.acquire().await.map_err(database)?;
+            epochs::has_result(&mut connection, id).await
+        })
+        .await
     }
 
     async fn games(
@@ -58,7 +81,7 @@ impl GameStore for PostgresStore {
 }
 
 impl PostgresStore {
-    async fn save(&self, result: &GameResult) -> Result<ResultSaved, StoreError> {
+    async fn save(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError> {
         let mut tx = self.begin().await?;
         if !take_turn(&mut tx, result.teacher.0).await? {
             return Ok(ResultSaved::NoTeacher);
@@ -78,6 +101,9 @@ impl PostgresStore {
             } else {
                 ResultSaved::Different
             });
+        }
+        if !epochs::settle(&mut tx, result.game, epoch).await? {
+            return Ok(ResultSaved::Superseded);
         }
         write::questions(&mut tx, result).await?;
         write::players(&mut tx, result).await?;

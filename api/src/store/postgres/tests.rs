@@ -167,7 +167,7 @@ async fn a_replica_answers_only_what_it_has() {
     copy.sql("d0", "SELECT pg_wal_replay_pause()");
     for n in 1..=3 {
         store
-            .save_result(&contract::game(n, teacher, 90_000, 2, 2))
+            .save_result(&contract::game(n, teacher, 90_000, 2, 2), 1)
             .await
             .unwrap();
         assert_eq!((games().await, by_day().await), (u32::try_from(n).unwrap(), 1));
@@ -216,7 +216,7 @@ async fn changes_of_one_teacher_take_turns() {
     let mut saves = JoinSet::new();
     for _ in 0..6 {
         let (store, result) = (store.clone(), result.clone());
-        saves.spawn(async move { store.save_result(&result).await.unwrap() });
+        saves.spawn(async move { store.save_result(&result, 1).await.unwrap() });
     }
     let saved = saves.join_all().await;
     assert_eq!(

@@ -8,17 +8,26 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::{SqliteStore, database, get, int, json, to_json, uint};
-use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
+use crate::store::{EPOCH_GAP, GameStore, PageKey, ResultSaved, StoreError};
 
 /// Rows of one insert: well below SQLite's 32,766 parameters at seven a row, and enough to make 10,000 answers fast.
 const ROWS_PER_INSERT: usize = 500;
 
 #[async_trait]
 impl GameStore for SqliteStore {
-    async fn save_result(&self, result: &GameResult) -> Result<ResultSaved, StoreError> {
+    async fn save_result(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError> {
         let mut tx = self.begin().await?;
         if let Some(before) = seen_before(&mut tx, result).await? {
             return Ok(before);
+        }
+        let least: Option<i64> =
+            sqlx::query_scalar("DELETE FROM game_epochs WHERE game_id = ? RETURNING epoch")
+                .bind(result.game.0)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(database)?;
+        if least.is_some_and(|least| i64::from(epoch) < least) {
+            return Ok(ResultSaved::Superseded);
         }
         insert_game(&mut tx, result).await?;
         insert_questions(&mut tx, result).await?;
@@ -26,6 +35,33 @@ impl GameStore for SqliteStore {
         insert_answers(&mut tx, result).await?;
         tx.commit().await.map_err(database)?;
         Ok(ResultSaved::Now)
+    }
+
+    async fn reserve_epoch(&self, id: GameId, above: u32) -> Result<Option<u32>, StoreError> {
+        let mut tx = self.begin().await?;
+        if has_result(&mut tx, id).await? {
+            return Ok(None);
+        }
+        let epoch: i64 = sqlx::query_scalar(
+            "INSERT INTO game_epochs (game_id, epoch) VALUES (?1, ?2 + ?3)
+             ON CONFLICT (game_id) DO UPDATE SET epoch = max(epoch, ?2) + ?3
+             RETURNING epoch",
+        )
+        .bind(id.0)
+        .bind(i64::from(above))
+        .bind(i64::from(EPOCH_GAP))
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(database)?;
+        tx.commit().await.map_err(database)?;
+        u32::try_from(epoch)
+            .map(Some)
+            .map_err(|_| StoreError::Range { column: "epoch" })
+    }
+
+    async fn has_result(&self, id: GameId) -> Result<bool, StoreError> {
+        let mut reader = self.readers.acquire().await.map_err(database)?;
+        has_result(&mut reader, id).await
     }
 
     async fn games(
@@ -75,6 +111,16 @@ impl GameStore for SqliteStore {
         tx.commit().await.map_err(database)?;
         Ok(true)
     }
+}
+
+async fn has_result(db: &mut SqliteConnection, id: GameId) -> Result<bool, StoreError> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM games WHERE id = ?1) OR EXISTS (SELECT 1 FROM deleted_games WHERE id = ?1)",
+    )
+    .bind(id.0)
+    .fetch_one(db)
+    .await
+    .map_err(database)
 }
 
 /// Why the result need not, or cannot, be stored.

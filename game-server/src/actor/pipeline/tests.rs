@@ -3,9 +3,12 @@
 use game_core::Command;
 use protocol::ids::GameCode;
 
+use super::writer::tests::state;
 use super::*;
 use crate::facts::Facts;
-use crate::journal::{Birth, ClaimId, Created, GameLog, MemoryLog, Owner, ServerId, Trouble};
+use crate::journal::{
+    Birth, ClaimId, Created, GameLog, MemoryLog, Owner, ServerId, StoreId, StoreRun, Trouble,
+};
 use crate::testing;
 
 struct Desk {
@@ -36,6 +39,10 @@ impl Desk {
         assert_eq!(log.create(code, birth).await.unwrap(), Created::New);
         let ownership = Ownership {
             log: Arc::new(log.clone()),
+            run: StoreRun::default(),
+            verdicts: None,
+            backoffice: Arc::new(testing::Taker),
+            writes: Arc::default(),
             code,
             owner: owner.clone(),
             facts: Vec::new(),
@@ -90,6 +97,12 @@ impl Desk {
         !self.pipeline.settle(answer, Instant::now()).is_fenced
     }
 
+    /// Takes news that nobody asked for.
+    async fn hear(&mut self) -> bool {
+        let answer = self.pipeline.answered().await;
+        !self.pipeline.settle(answer, Instant::now()).is_fenced
+    }
+
     fn told(&self) -> Vec<String> {
         self.socket.take().0.iter().map(ToString::to_string).collect()
     }
@@ -130,7 +143,10 @@ async fn an_answer_from_before_the_doubt_ends_none() {
     let seen = desk.owner.claim;
     let other = (server("game-1"), ClaimId::draw());
     let answer = desk.pipeline.answered().await;
-    desk.log.claim(desk.code, seen, other.0, other.1).await.unwrap();
+    desk.log
+        .claim(desk.code, seen, other.0, other.1, 0)
+        .await
+        .unwrap();
     desk.pipeline.settle(answer, Instant::now());
     assert!(!desk.pipeline.is_certain(RecordNumber(1)) && desk.told().is_empty());
     assert!(!desk.write().await, "the look at the owner record finds it");
@@ -165,4 +181,33 @@ async fn without_a_lease_it_marks_at_once() {
     desk.tell();
     assert_eq!(desk.pipeline.check_patience(Instant::now()).behind, Some(true));
     assert_eq!(desk.told(), [MARKED]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_game_whose_store_changed_is_certain_of_nothing_until_it_is_written_again() {
+    let mut desk = Desk::new().await;
+    desk.change();
+    assert!(desk.write().await);
+    assert_eq!(desk.told(), [PLAIN]);
+    desk.log.lose_all();
+    desk.log.set_trouble(Trouble::Away);
+    desk.log.come_back(StoreId::new("next"));
+    assert!(desk.hear().await);
+    assert!(desk.pipeline.is_unverified());
+    assert!(!desk.pipeline.is_certain(RecordNumber(1)), "no result may leave");
+    // Held for as long as ever, then marked.
+    desk.tell();
+    assert!(desk.told().is_empty());
+    tokio::time::advance(desk.pipeline.next_wake().unwrap() - Instant::now()).await;
+    desk.pipeline.check_patience(Instant::now());
+    assert_eq!(desk.told(), [MARKED]);
+    desk.log.set_trouble(Trouble::None);
+    desk.pipeline.start_write(Instant::now(), state);
+    let answer = desk.pipeline.answered().await;
+    let change = desk.pipeline.settle(answer, Instant::now());
+    assert_eq!(change.behind, Some(false));
+    assert!(desk.pipeline.is_certain(RecordNumber(1)) && !desk.pipeline.is_unverified());
+    assert_eq!(desk.pipeline.epoch(), 2);
+    desk.tell();
+    assert_eq!(desk.told(), [PLAIN]);
 }

@@ -1,7 +1,10 @@
 //! One game's writes to its log: one at a time, appends in natural groups, snapshots in between.
 //!
 //! After an answer that was lost the tail is read before anything is repeated. When the log was away for so long that clients
-//! saw unsaved changes, when it lost something, or when too much waits, the next write is a snapshot of everything.
+//! saw unsaved changes, when it lost something, or when too much waits, the next write is a snapshot of everything. A log that comes
+//! back as another run of its store is written to again when the game is certainly this server's: see [`asserting`].
+
+mod asserting;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,10 +16,12 @@ use runtime::metrics::{self, Counter, Histogram};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::backoffice::Backoffice;
+use crate::cluster::Verdict;
 use crate::journal::{
-    Batch, Birth, Created, GameLog, LogError, LogFuture, Owner, Record, RecordNumber, Tail, Written,
+    Asserted, Batch, GameLog, LogError, LogFuture, Owner, Record, RecordNumber, StoreRun, Tail, Written,
 };
-use crate::stored::{self, Snapshot};
+use crate::stored::{self, Snapshot, WriteVersion};
 
 /// Least time between two snapshots of a game, unless one is needed to go on.
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(2);
@@ -36,7 +41,16 @@ const ANSWERS_INLINE_MAX: usize = 3_000;
 
 /// A game in its log, as its owner knows it.
 pub(crate) struct Ownership {
+    /// Bound to `run`.
     pub(crate) log: Arc<dyn GameLog>,
+    /// The run under which `owner` was written.
+    pub(crate) run: StoreRun,
+    /// What the other servers say when the run changes; none for a server that is alone.
+    pub(crate) verdicts: Option<watch::Receiver<Option<Arc<Verdict>>>>,
+    /// Who gives the epoch when they cannot say it.
+    pub(crate) backoffice: Arc<dyn Backoffice>,
+    /// The version of its snapshots.
+    pub(crate) writes: Arc<WriteVersion>,
     pub(crate) code: GameCode,
     pub(crate) owner: Owner,
     /// As kept, for a store that lost them.
@@ -57,7 +71,9 @@ pub(super) enum Settled {
 pub(super) struct Writer {
     at: Ownership,
     /// Tells when the log is back.
-    returns: watch::Receiver<u64>,
+    runs: watch::Receiver<StoreRun>,
+    /// The store changed into this run, and the game was not written to it yet.
+    unverified: Option<StoreRun>,
     /// Records made and not known to be saved; those after `saved`, unless too many had to wait.
     unsaved: Batch,
     saved: RecordNumber,
@@ -96,7 +112,7 @@ struct Flight {
 enum What {
     Append,
     Snapshot,
-    Create,
+    Assert,
     Tail,
 }
 
@@ -104,18 +120,22 @@ enum What {
 #[derive(Debug)]
 pub(in crate::actor) enum Reply {
     Written(Written),
-    Created(Created),
+    /// Also under which run.
+    Asserted(Asserted, StoreRun),
+    /// The API has the game's result.
+    Over,
     Tail(Option<Tail>),
-    /// Nothing was asked: the log is back after it could not be reached.
+    /// Nothing was asked: the log is back after it could not be reached, or the other servers have said what they hold.
     Returned,
 }
 
 impl Writer {
     /// `last` is the last record in the log. `torn` says that a snapshot must come before the next append.
     pub(super) fn new(at: Ownership, last: RecordNumber, torn: bool, now: Instant) -> Self {
-        Self {
-            returns: at.log.returns(),
+        let mut writer = Self {
+            runs: at.log.runs(),
             at,
+            unverified: None,
             unsaved: Batch::new(last),
             saved: last,
             flight: None,
@@ -130,7 +150,10 @@ impl Writer {
             wanted_since: torn.then_some(now),
             snapshot_at: now,
             journal_bytes: 0,
-        }
+        };
+        // It may have changed while the game was loaded.
+        writer.meet_run();
+        writer
     }
 
     /// Takes a record.
@@ -207,29 +230,15 @@ impl Writer {
                 Box::pin(async move { written.await.map(Reply::Written) })
             }
             What::Snapshot => {
-                let state = state();
+                let (state, version) = (state(), self.at.writes.get());
                 Box::pin(async move {
-                    let snapshot = encode(state).await?;
+                    let snapshot = encode(state, version).await?;
                     metrics::add(Counter::GameSnapshotBytesTotal, count(snapshot.len()));
                     let written = log.snapshot(code, claim, through, snapshot);
                     written.await.map(Reply::Written)
                 })
             }
-            What::Create => {
-                let mut owner = self.at.owner.clone();
-                owner.epoch = self.next_epoch;
-                let (facts, state) = (self.at.facts.clone(), state());
-                Box::pin(async move {
-                    let snapshot = encode(state).await?;
-                    let birth = Birth {
-                        owner,
-                        facts,
-                        snapshot,
-                        through,
-                    };
-                    log.create(code, birth).await.map(Reply::Created)
-                })
-            }
+            What::Assert => self.assertion(state()),
         };
         self.flight = Some(Flight {
             what,
@@ -241,11 +250,14 @@ impl Writer {
     }
 
     fn next(&self, now: Instant) -> Option<What> {
+        if self.unverified.is_some() {
+            return self.verdict().map(|_given| What::Assert);
+        }
         if self.is_unsure {
             return Some(What::Tail);
         }
         if self.is_missing {
-            return Some(What::Create);
+            return Some(What::Assert);
         }
         let waiting = self.unsaved.bytes().len();
         let is_full = waiting > 0 && self.journal_bytes + waiting > JOURNAL_BYTES_MAX;
@@ -279,10 +291,17 @@ impl Writer {
                 None => std::future::pending().await,
             }
         };
+        let said = async {
+            match &mut self.at.verdicts {
+                Some(verdicts) => verdicts.changed().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             reply = reply => reply,
-            Ok(()) = self.returns.changed() => Ok(Reply::Returned),
+            Ok(()) = self.runs.changed() => Ok(Reply::Returned),
+            Ok(()) = said => Ok(Reply::Returned),
         }
     }
 
@@ -302,26 +321,12 @@ impl Writer {
             Ok(Reply::Written(Written::Fenced)) => Settled::Fenced,
             Ok(Reply::Written(Written::Missing)) => {
                 tracing::error!(game = %self.at.owner.game, "the journal's store lost a game; it is written again");
-                metrics::inc(Counter::GamesRewrittenTotal);
                 self.lost();
                 Settled::Failed
             }
             Ok(Reply::Written(Written::Refused { last })) => self.refused(flight.through, last),
-            Ok(Reply::Created(Created::New)) => {
-                self.is_missing = false;
-                self.at.owner.epoch = self.next_epoch;
-                self.kept(&flight, now)
-            }
-            Ok(Reply::Created(Created::Same(owner) | Created::Taken(owner))) => {
-                if owner.claim == self.at.owner.claim {
-                    // Written by an attempt whose answer was lost, and maybe of an older state.
-                    self.found_again(owner);
-                    self.needs_snapshot = true;
-                    Settled::Failed
-                } else {
-                    Settled::Fenced
-                }
-            }
+            Ok(Reply::Asserted(asserted, run)) => self.asserted(&flight, asserted, run, now),
+            Ok(Reply::Over) => self.is_over(),
             Ok(Reply::Tail(_)) if self.doubted_at.is_some_and(|at| flight.since < at) => Settled::Failed,
             Ok(Reply::Tail(tail)) => self.read_tail(tail),
             Ok(Reply::Returned) => Settled::Failed,
@@ -334,8 +339,7 @@ impl Writer {
 
     /// Looks after the game now, also when there is nothing to write: what the log lost it must get again while its owner lives.
     fn log_returned(&mut self) -> Settled {
-        self.is_unsure = true;
-        self.is_well();
+        self.meet_run();
         Settled::Failed
     }
 
@@ -347,7 +351,7 @@ impl Writer {
                 metrics::add(Counter::GameJournalBytesTotal, count(flight.bytes));
                 self.journal_bytes += flight.bytes;
             }
-            What::Snapshot | What::Create => {
+            What::Snapshot | What::Assert => {
                 metrics::inc(Counter::GameSnapshotsTotal);
                 self.journal_bytes = 0;
                 self.snapshot_at = now;
@@ -451,6 +455,10 @@ impl Writer {
         if self.flight.is_some() {
             return None;
         }
+        if self.unverified.is_some() {
+            // Nothing is done before the others have said what they hold, which wakes the game.
+            return self.verdict().and(self.retry_at);
+        }
         let has_work = self.is_unsure || self.is_missing || self.needs_snapshot || !self.unsaved.is_empty();
         match self.retry_at {
             Some(at) if has_work => Some(at),
@@ -478,7 +486,7 @@ impl Writer {
 }
 
 /// Encodes a snapshot, a large one beside the game's task.
-async fn encode(state: Snapshot) -> Result<Vec<u8>, LogError> {
+async fn encode(state: Snapshot, version: u8) -> Result<Vec<u8>, LogError> {
     let answers: usize = state
         .state
         .players
@@ -486,9 +494,9 @@ async fn encode(state: Snapshot) -> Result<Vec<u8>, LogError> {
         .map(|player| player.answers.len())
         .sum();
     if answers <= ANSWERS_INLINE_MAX {
-        return Ok(stored::encode_snapshot(&state));
+        return Ok(stored::encode_snapshot(&state, version));
     }
-    tokio::task::spawn_blocking(move || stored::encode_snapshot(&state))
+    tokio::task::spawn_blocking(move || stored::encode_snapshot(&state, version))
         .await
         .map_err(|error| LogError::NotDone(error.into()))
 }
@@ -498,4 +506,4 @@ fn count(bytes: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

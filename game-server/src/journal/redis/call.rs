@@ -11,6 +11,8 @@ use crate::journal::LogError;
 pub(super) struct Call {
     pub(super) command: &'static str,
     pub(super) args: Vec<Value>,
+    /// The only connection that it may take, by number.
+    pub(super) connection: Option<u64>,
     pub(super) answer: oneshot::Sender<Result<Resp3Frame, CallError>>,
 }
 
@@ -20,6 +22,9 @@ pub(super) enum CallError {
     /// There is no connection; the call was not sent.
     #[error("Redis is away")]
     Away,
+    /// It was meant for an earlier connection, and not sent.
+    #[error("Redis is reached by another connection by now")]
+    Outlived,
     /// It was not sent.
     #[error("too many calls wait for Redis")]
     Full,
@@ -83,7 +88,12 @@ impl CallError {
         match self {
             Self::Lost(_) | Self::TimedOut => true,
             Self::Refused(text) => text.starts_with("READONLY ") || text.starts_with("MASTERDOWN "),
-            Self::Away | Self::Full | Self::Abandoned | Self::NotOurs(_) | Self::Failed(_) => false,
+            Self::Away
+            | Self::Outlived
+            | Self::Full
+            | Self::Abandoned
+            | Self::NotOurs(_)
+            | Self::Failed(_) => false,
         }
     }
 }
@@ -91,7 +101,9 @@ impl CallError {
 impl From<CallError> for LogError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Away | CallError::Full | CallError::Refused(_) => Self::NotDone(Box::new(error)),
+            CallError::Away | CallError::Outlived | CallError::Full | CallError::Refused(_) => {
+                Self::NotDone(Box::new(error))
+            }
             CallError::NotOurs(_) => Self::Corrupt { what: "a key" },
             CallError::Lost(_) | CallError::TimedOut | CallError::Abandoned | CallError::Failed(_) => {
                 Self::Unavailable(Box::new(error))

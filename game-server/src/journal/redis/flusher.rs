@@ -14,7 +14,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::call::{Call, CallError};
 use super::config::RedisConfig;
-use super::link::{Link, LinkError, StoreId};
+use super::link::{Link, LinkError};
+use crate::journal::{StoreId, StoreRun};
 
 /// Calls sent before their answers are awaited: at 100 bytes an append one group fills a few dozen packets.
 pub(super) const GROUP_CALLS_MAX: usize = 512;
@@ -28,10 +29,8 @@ pub(super) struct Flusher {
     config: RedisConfig,
     calls: mpsc::Receiver<Call>,
     store: watch::Sender<Option<StoreId>>,
-    /// Connections so far.
-    connections: watch::Sender<u64>,
-    /// The store of the last connection.
-    last_store: Option<StoreId>,
+    /// The last connection.
+    runs: watch::Sender<StoreRun>,
 }
 
 /// Why a link is served no longer.
@@ -48,14 +47,13 @@ impl Flusher {
         config: RedisConfig,
         calls: mpsc::Receiver<Call>,
         store: watch::Sender<Option<StoreId>>,
-        connections: watch::Sender<u64>,
+        runs: watch::Sender<StoreRun>,
     ) -> Self {
         Self {
             config,
             calls,
             store,
-            connections,
-            last_store: None,
+            runs,
         }
     }
 
@@ -75,15 +73,18 @@ impl Flusher {
     }
 
     fn greet(&mut self, store: StoreId) {
-        let changed = self.last_store.as_ref().is_some_and(|last| *last != store);
+        let before = self.runs.borrow().clone();
+        let changed = before.connection > 0 && before.store != store;
         if changed {
             tracing::warn!(redis = %self.config, %store, "connected to Redis, which is not the run it was: data may be missing");
         } else {
             tracing::info!(redis = %self.config, %store, "connected to Redis");
         }
-        self.last_store = Some(store.clone());
+        self.runs.send_replace(StoreRun {
+            connection: before.connection + 1,
+            store: store.clone(),
+        });
         self.store.send_replace(Some(store));
-        self.connections.send_modify(|connections| *connections += 1);
     }
 
     /// Tries until there is a link, refusing calls meanwhile; none when nobody can call any more.
@@ -121,11 +122,25 @@ impl Flusher {
             if received == 0 {
                 return End::Unused;
             }
-            if send(link, std::mem::take(&mut group)).await.is_err() {
+            let connection = self.runs.borrow().connection;
+            if send(link, meant_for(connection, std::mem::take(&mut group)))
+                .await
+                .is_err()
+            {
                 return End::Lost;
             }
         }
     }
+}
+
+/// The calls that may take this connection; the others are answered.
+fn meant_for(connection: u64, group: Vec<Call>) -> Vec<Call> {
+    let is_outlived = |call: &mut Call| call.connection.is_some_and(|only| only != connection);
+    let mut group = group;
+    for call in group.extract_if(.., is_outlived) {
+        let _gone = call.answer.send(Err(CallError::Outlived));
+    }
+    group
 }
 
 /// The link must be given up.

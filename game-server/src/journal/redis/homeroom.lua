@@ -20,16 +20,16 @@ local function sibling(key, letter)
 end
 
 local function owner(key)
-  local f = redis.call('HMGET', key, 'g', 'k', 'p', 'i', 'e', 'c', 'n')
+  local f = redis.call('HMGET', key, 'g', 'k', 'p', 'i', 'e', 'c', 'n', 'r')
   if not f[1] then
     return nil
   end
-  return { create_key = f[2], claim = f[6], last = tonumber(f[7]), fields = f }
+  return { create_key = f[2], epoch = tonumber(f[5]), claim = f[6], last = tonumber(f[7]), run = f[8], fields = f }
 end
 
 local function answer(word, o)
   local f = o.fields
-  return { word, f[1], f[2], f[3], f[4], f[5], f[6], f[7] }
+  return { word, f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8] }
 end
 
 -- The answer to a write by somebody who does not own the game; nil when he does.
@@ -43,6 +43,15 @@ local function refusal(o, claim)
   return nil
 end
 
+-- args as those of create
+local function bear(key, args, epoch)
+  local s = sibling(key, 's')
+  redis.call('DEL', key, s, sibling(key, 'j'))
+  redis.call('HSET', key, 'g', args[1], 'k', args[2], 'p', args[3], 'i', args[4], 'e', epoch, 'c', args[6],
+    'n', args[7], 'r', args[8])
+  redis.call('HSET', s, 'f', args[9], 'b', args[10], 't', args[7])
+end
+
 -- args: game, create key, server's name, incarnation, epoch, claim, through, run, facts, snapshot
 local function create(keys, args)
   local key = keys[1]
@@ -50,15 +59,31 @@ local function create(keys, args)
   if o then
     return answer(o.create_key == args[2] and 'same' or 'taken', o)
   end
-  local s, j = sibling(key, 's'), sibling(key, 'j')
-  redis.call('DEL', s, j)
-  redis.call('HSET', key, 'g', args[1], 'k', args[2], 'p', args[3], 'i', args[4], 'e', args[5], 'c', args[6],
-    'n', args[7], 'r', args[8])
-  redis.call('HSET', s, 'f', args[9], 'b', args[10], 't', args[7])
+  bear(key, args, args[5])
   return { 'new' }
 end
 
--- args: claim seen, new claim, server's name, incarnation, run
+-- args as those of create. The owner lives: it is believed, unless the store's present run has another claim.
+local function assert_owner(keys, args)
+  local key = keys[1]
+  local o = owner(key)
+  local epoch = tonumber(args[5])
+  if o then
+    local present = o.run == args[8]
+    if present and o.claim ~= args[6] then
+      return { 'fenced' }
+    end
+    -- What was on its way for long may come after what its sender did next.
+    if present and tonumber(args[7]) < o.last then
+      return { 'refused', o.last }
+    end
+    epoch = math.max(epoch, present and o.epoch or o.epoch + 1)
+  end
+  bear(key, args, epoch)
+  return answer('yes', owner(key))
+end
+
+-- args: claim seen, new claim, server's name, incarnation, run, least epoch
 local function claim(keys, args)
   local key = keys[1]
   local o = owner(key)
@@ -69,8 +94,7 @@ local function claim(keys, args)
     if o.claim ~= args[1] then
       return answer('beaten', o)
     end
-    redis.call('HINCRBY', key, 'e', 1)
-    redis.call('HSET', key, 'c', args[2], 'p', args[3], 'i', args[4], 'r', args[5])
+    redis.call('HSET', key, 'e', math.max(o.epoch + 1, tonumber(args[6])), 'c', args[2], 'p', args[3], 'i', args[4], 'r', args[5])
     o = owner(key)
   end
   return answer('yes', o)
@@ -195,6 +219,7 @@ end
 
 redis.register_function('h@c', create)
 redis.register_function('h@o', claim)
+redis.register_function('h@w', assert_owner)
 redis.register_function('h@a', append)
 redis.register_function('h@s', snapshot)
 -- Also without memory left: these give some back, or write a few bytes.

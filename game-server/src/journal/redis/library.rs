@@ -21,6 +21,7 @@ struct Library {
 pub(super) enum Function {
     Create,
     Claim,
+    Assert,
     Append,
     Snapshot,
     Tail,
@@ -44,6 +45,7 @@ impl Function {
         let letter = match self {
             Self::Create => 'c',
             Self::Claim => 'o',
+            Self::Assert => 'w',
             Self::Append => 'a',
             Self::Snapshot => 's',
             Self::Tail => 't',
@@ -59,6 +61,7 @@ impl Function {
         match self {
             Self::Create => "an answer to create",
             Self::Claim => "an answer to claim",
+            Self::Assert => "an answer to assert",
             Self::Append => "an answer to append",
             Self::Snapshot => "an answer to snapshot",
             Self::Tail => "an owner record",
@@ -83,6 +86,7 @@ mod tests {
         let all = [
             Function::Create,
             Function::Claim,
+            Function::Assert,
             Function::Append,
             Function::Snapshot,
             Function::Tail,

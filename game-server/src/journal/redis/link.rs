@@ -1,7 +1,6 @@
 //! One connection to the primary. It is never repaired: what is lost is given up and a new link opened, so that no command can
 //! reach a server that was not looked at first.
 
-use std::fmt;
 use std::time::Duration;
 
 use fred::clients::Client;
@@ -13,39 +12,27 @@ use tokio::time::timeout;
 use super::call::CallError;
 use super::config::{self, RedisConfig};
 use super::{library, reply};
+use crate::journal::StoreId;
 
 /// Longest wait for an answer. A stopped Redis is given up after this time; pods that fence themselves do so after 3 s.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Characters of each id that make a [`StoreId`]: 64 bits of both.
 const ID_CHARS: usize = 16;
 
-/// Tells one run of a store from the next: the beginnings of its run id and of its replication id. It changes when Redis
-/// restarts or a replica takes over, which is when data may be missing.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct StoreId(String);
-
-impl StoreId {
-    /// As it is written into owner records.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    fn from_info(info: &str) -> Option<Self> {
-        let field = |name: &str| {
-            let line = info
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.and_then(|value| value.get(..ID_CHARS))
-        };
-        Some(Self(format!("{}{}", field("run_id")?, field("master_replid")?)))
-    }
-}
-
-impl fmt::Display for StoreId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The run that answers here: the beginnings of its run id and of its replication id. It changes when Redis restarts or a replica
+/// takes over, which is when data may be missing.
+fn store_id(info: &str) -> Option<StoreId> {
+    let field = |name: &str| {
+        let line = info
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|value| value.get(..ID_CHARS))
+    };
+    Some(StoreId::new(format!(
+        "{}{}",
+        field("run_id")?,
+        field("master_replid")?
+    )))
 }
 
 /// Why there is no link.
@@ -82,7 +69,7 @@ impl Link {
         let mut link = Self {
             client,
             connection,
-            store: StoreId(String::new()),
+            store: StoreId::default(),
         };
         let mut info = String::new();
         for section in ["server", "replication"] {
@@ -95,7 +82,7 @@ impl Link {
         if !info.lines().any(|line| line == "role:master") {
             return Err(LinkError::Replica);
         }
-        link.store = StoreId::from_info(&info).ok_or(LinkError::Nameless)?;
+        link.store = store_id(&info).ok_or(LinkError::Nameless)?;
         Ok(link)
     }
 
@@ -151,9 +138,9 @@ mod tests {
             )
         };
         let [a, b] = ["a".repeat(40), "b".repeat(40)];
-        let id = StoreId::from_info(&info(&a, &b)).unwrap();
+        let id = store_id(&info(&a, &b)).unwrap();
         assert_eq!(id.as_str(), "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb");
-        assert_ne!(StoreId::from_info(&info(&a, &a)), Some(id));
-        assert_eq!(StoreId::from_info("role:master"), None);
+        assert_ne!(store_id(&info(&a, &a)), Some(id));
+        assert_eq!(store_id("role:master"), None);
     }
 }

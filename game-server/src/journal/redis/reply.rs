@@ -6,7 +6,7 @@ use fred::types::Resp3Frame;
 use protocol::ids::GameId;
 use uuid::Uuid;
 
-use crate::journal::{ClaimId, LogError, Owner, RecordNumber, ServerId, Stored, Tail, Written};
+use crate::journal::{ClaimId, LogError, Owner, RecordNumber, ServerId, StoreId, Stored, Tail, Written};
 
 /// What is left to read of an answer.
 pub(super) struct Reply {
@@ -64,7 +64,7 @@ impl Reply {
     }
 
     /// A number that Redis keeps as decimal text, or one that a function made.
-    fn number(&mut self) -> Result<RecordNumber, LogError> {
+    pub(super) fn number(&mut self) -> Result<RecordNumber, LogError> {
         let part = self.next()?;
         let number = if let Resp3Frame::Number { data, .. } = &part {
             u64::try_from(*data).ok()
@@ -75,7 +75,7 @@ impl Reply {
         number.map(RecordNumber).ok_or_else(|| self.corrupt())
     }
 
-    /// An owner record, which ends with the journal's last number.
+    /// An owner record, which ends with the journal's last number and the run under which it was written.
     pub(super) fn tail(&mut self) -> Result<Tail, LogError> {
         let game = GameId(self.uuid()?);
         let create_key = self.text()?;
@@ -93,6 +93,7 @@ impl Reply {
                 claim,
             },
             last: self.number()?,
+            store: StoreId::new(self.text()?),
         })
     }
 
@@ -103,7 +104,7 @@ impl Reply {
 
     /// Everything about a game.
     pub(super) fn stored(&mut self) -> Result<Stored, LogError> {
-        let Tail { owner, last } = self.tail()?;
+        let Tail { owner, last, .. } = self.tail()?;
         Ok(Stored {
             owner,
             facts: self.bytes()?,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::int;
 use crate::ambient;
-use crate::journal::{ClaimId, LogError, Owner, RecordNumber, ServerId, Stored, Tail};
+use crate::journal::{ClaimId, LogError, Owner, RecordNumber, ServerId, StoreId, Stored, Tail};
 
 /// SQLite's primary result code for "the disk image is malformed".
 const MALFORMED_CODE: i32 = 11;
@@ -53,7 +53,7 @@ pub(super) async fn tail_in(
 pub(super) async fn load(readers: &SqlitePool, code: GameCode) -> Result<Option<Stored>, LogError> {
     // One transaction, so that what is read is of one moment.
     let mut transaction = readers.begin().await.map_err(unavailable)?;
-    let Some(Tail { owner, last }) = tail_in(&mut transaction, code).await? else {
+    let Some(Tail { owner, last, .. }) = tail_in(&mut transaction, code).await? else {
         return Ok(None);
     };
     let row = sqlx::query(
@@ -93,7 +93,12 @@ fn tail_of(row: &SqliteRow) -> Result<Tail, LogError> {
         claim: ClaimId(row.try_get("claim").map_err(damaged)?),
     };
     let last = RecordNumber(unsigned(row, "last")?);
-    Ok(Tail { owner, last })
+    Ok(Tail {
+        owner,
+        last,
+        // A file has one run.
+        store: StoreId::default(),
+    })
 }
 
 fn unsigned(row: &SqliteRow, column: &str) -> Result<u64, LogError> {

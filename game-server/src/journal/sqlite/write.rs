@@ -10,7 +10,7 @@ use super::int;
 use super::read::{tail_in, unavailable};
 use crate::ambient;
 use crate::journal::{
-    Batch, Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, ServerId, Tail, Written,
+    Asserted, Batch, Birth, ClaimId, Claimed, Created, LogError, Owner, RecordNumber, ServerId, Tail, Written,
 };
 
 /// Something to write.
@@ -34,6 +34,13 @@ pub(super) struct Claim {
     pub(super) seen: ClaimId,
     pub(super) server: ServerId,
     pub(super) claim: ClaimId,
+    pub(super) least_epoch: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Assert {
+    pub(super) code: GameCode,
+    pub(super) birth: Birth,
 }
 
 #[derive(Debug)]
@@ -68,12 +75,7 @@ impl Write for Create {
     type Answer = Created;
 
     async fn apply(&self, to: &mut SqliteConnection) -> Result<Created, LogError> {
-        let Birth {
-            owner,
-            facts,
-            snapshot,
-            through,
-        } = &self.birth;
+        let owner = &self.birth.owner;
         if let Some(Tail { owner: kept, .. }) = tail_in(to, self.code).await? {
             return Ok(if kept.is_same_birth(owner) {
                 Created::Same(kept)
@@ -81,34 +83,7 @@ impl Write for Create {
                 Created::Taken(kept)
             });
         }
-        // A game whose time to be removed has come is not there any longer.
-        delete(to, self.code).await?;
-        sqlx::query(
-            "INSERT INTO games (code, game, create_key, epoch, claim, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )
-        .bind(self.code.to_string())
-        .bind(owner.game.0)
-        .bind(&owner.create_key)
-        .bind(owner.epoch)
-        .bind(owner.claim.0)
-        .bind(int(through.0))
-        .execute(&mut *to)
-        .await
-        .map_err(unavailable)?;
-        set_owner(to, self.code, owner).await?;
-        sqlx::query("INSERT INTO facts (code, bytes) VALUES (?1, ?2)")
-            .bind(self.code.to_string())
-            .bind(facts)
-            .execute(&mut *to)
-            .await
-            .map_err(unavailable)?;
-        sqlx::query("INSERT INTO snapshots (code, through, bytes) VALUES (?1, ?2, ?3)")
-            .bind(self.code.to_string())
-            .bind(int(through.0))
-            .bind(snapshot)
-            .execute(&mut *to)
-            .await
-            .map_err(unavailable)?;
+        insert(to, self.code, owner, &self.birth).await?;
         Ok(Created::New)
     }
 }
@@ -126,9 +101,31 @@ impl Write for Claim {
         if owner.claim != self.seen {
             return Ok(Claimed::Beaten(owner));
         }
-        let owner = owner.claimed_by(self.server.clone(), self.claim);
+        let owner = owner.claimed_by(self.server.clone(), self.claim, self.least_epoch);
         set_owner(to, self.code, &owner).await?;
         Ok(Claimed::Yes(owner))
+    }
+}
+
+impl Write for Assert {
+    type Answer = Asserted;
+
+    async fn apply(&self, to: &mut SqliteConnection) -> Result<Asserted, LogError> {
+        let mut owner = self.birth.owner.clone();
+        if let Some(Tail {
+            owner: kept, last, ..
+        }) = tail_in(to, self.code).await?
+        {
+            if kept.claim != owner.claim {
+                return Ok(Asserted::Fenced);
+            }
+            if self.birth.through < last {
+                return Ok(Asserted::Refused { last });
+            }
+            owner.epoch = kept.epoch_asserted(owner.epoch, true);
+        }
+        insert(to, self.code, &owner, &self.birth).await?;
+        Ok(Asserted::Yes(owner))
     }
 }
 
@@ -280,6 +277,50 @@ async fn set_owner(to: &mut SqliteConnection, code: GameCode, owner: &Owner) -> 
         .await
         .map(drop)
         .map_err(unavailable)
+}
+
+/// Writes a game as it is born, in place of whatever has its code.
+async fn insert(
+    to: &mut SqliteConnection,
+    code: GameCode,
+    owner: &Owner,
+    birth: &Birth,
+) -> Result<(), LogError> {
+    let Birth {
+        facts,
+        snapshot,
+        through,
+        ..
+    } = birth;
+    // A game whose time to be removed has come is not there any longer.
+    delete(to, code).await?;
+    sqlx::query(
+        "INSERT INTO games (code, game, create_key, epoch, claim, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )
+    .bind(code.to_string())
+    .bind(owner.game.0)
+    .bind(&owner.create_key)
+    .bind(owner.epoch)
+    .bind(owner.claim.0)
+    .bind(int(through.0))
+    .execute(&mut *to)
+    .await
+    .map_err(unavailable)?;
+    set_owner(to, code, owner).await?;
+    sqlx::query("INSERT INTO facts (code, bytes) VALUES (?1, ?2)")
+        .bind(code.to_string())
+        .bind(facts)
+        .execute(&mut *to)
+        .await
+        .map_err(unavailable)?;
+    sqlx::query("INSERT INTO snapshots (code, through, bytes) VALUES (?1, ?2, ?3)")
+        .bind(code.to_string())
+        .bind(int(through.0))
+        .bind(snapshot)
+        .execute(&mut *to)
+        .await
+        .map_err(unavailable)?;
+    Ok(())
 }
 
 async fn delete(to: &mut SqliteConnection, code: GameCode) -> Result<(), LogError> {

@@ -78,6 +78,11 @@ impl Spread {
     }
 }
 
+/// Games held by each server, and calls that all of them have passed on so far.
+pub(super) fn so_far(admins: &[Target]) -> Result<(Vec<u64>, u64), ScenarioError> {
+    Ok((count_games(admins)?, count_passed_on(admins)?))
+}
+
 /// Calls that servers have passed on so far: what a balancer without stickiness makes of most of them.
 pub(super) fn count_passed_on(admins: &[Target]) -> Result<u64, ScenarioError> {
     let mut all = 0;
@@ -94,7 +99,7 @@ pub(super) fn count_passed_on(admins: &[Target]) -> Result<u64, ScenarioError> {
 }
 
 /// Games held by each server, by its own count.
-pub(super) fn count_games(admins: &[Target]) -> Result<Vec<u64>, ScenarioError> {
+fn count_games(admins: &[Target]) -> Result<Vec<u64>, ScenarioError> {
     let read = |admin: &Target| metric(admin, GAMES_METRIC);
     Ok(admins.iter().map(read).collect::<Result<_, _>>()?)
 }

@@ -286,6 +286,10 @@ players: number,
  */
 total: number,
 /**
+ * The servers' storage failed and may have lost the last answers; stays so until the game's end.
+ */
+rewound?: boolean | null,
+/**
  * The open question, or the one whose results are shown.
  */
 question?: QuestionView | null,
@@ -413,7 +417,11 @@ export type HostCommand = { "t": "host",
 /**
  * The teacher's access token.
  */
-token: string, } | { "t": "screen",
+token: string,
+/**
+ * A ticket that an earlier socket of this host got: it shows that the game was there, in case that it was lost.
+ */
+ticket?: string | null, } | { "t": "screen",
 /**
  * A ticket that a host's socket asked for.
  */
@@ -657,6 +665,10 @@ locked: boolean,
  * Whether storage is behind.
  */
 behind: boolean,
+/**
+ * The servers' storage failed and may have lost the last answers; stays so until the game's end.
+ */
+rewound?: boolean | null,
 /**
  * All players, in the order of joining.
  */

@@ -41,11 +41,13 @@ fn fill(server: &PostgresServer, games: u32) {
             "INSERT INTO sessions (id, teacher_id, current, issued_ms, expires_ms)
                  SELECT {}, {teacher}, '', 1, 9000000000000 FROM generate_series(1, 10000) g;
              INSERT INTO deleted_games (id) SELECT {} FROM generate_series(20000000, 20010000) g;
+             INSERT INTO game_epochs (game_id, epoch) SELECT {}, 1 FROM generate_series(30000000, 30010000) g;
              INSERT INTO game_questions (game_id, q, skipped) SELECT id, 1, false FROM games ORDER BY id LIMIT 10000;
              INSERT INTO game_players (game_id, player_id, position, name, rank, total)
                  SELECT id, n, n, 'P', 1, 1 FROM (SELECT id FROM games ORDER BY id LIMIT 10000) g, generate_series(0, 3) n;
              INSERT INTO game_answers (game_id, player_id, q, elapsed_ms, points, correct, choices)
                  SELECT game_id, player_id, 1, 1, 1, true, '' FROM game_players",
+            id("g"),
             id("g"),
             id("g"),
         ),
@@ -80,7 +82,9 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     assert!(store.delete_quiz(teacher, QuizId(quiz.id.0)).await.unwrap());
     store.games(teacher, None, 50).await.unwrap();
     let result = contract::game(new, teacher, 90_000, 3, 2);
-    assert_eq!(store.save_result(&result).await.unwrap(), ResultSaved::Now);
+    let epoch = store.reserve_epoch(result.game, 1).await.unwrap().unwrap();
+    assert!(!store.has_result(result.game).await.unwrap());
+    assert_eq!(store.save_result(&result, epoch).await.unwrap(), ResultSaved::Now);
     store.game(teacher, result.game).await.unwrap().unwrap();
     let timeline = contract::timeline(&result, 3);
     assert!(store.save_timeline(&timeline).await.unwrap());

@@ -4,7 +4,7 @@ use game_core::{Command, Game, Scoring, Settings};
 
 use super::*;
 use crate::convert;
-use crate::journal::{ClaimId, MemoryLog, ServerId, Stored, Trouble};
+use crate::journal::{Birth, ClaimId, MemoryLog, ServerId, Stored, Trouble};
 use crate::testing;
 use crate::timeline::Timeline;
 
@@ -16,7 +16,7 @@ struct Desk {
     snapshots: Vec<(RecordNumber, Instant)>,
 }
 
-fn state() -> Snapshot {
+pub(in crate::actor::pipeline) fn state() -> Snapshot {
     let facts = testing::facts(testing::mixed_quiz());
     let settings = Settings {
         scoring: Scoring::Speed,
@@ -28,6 +28,7 @@ fn state() -> Snapshot {
         state: game.export(),
         over_ms: None,
         result_settled: false,
+        is_rewound: false,
         timeline: Timeline::default(),
     }
 }
@@ -55,6 +56,10 @@ impl Desk {
         log.create(facts.code, birth).await.unwrap();
         let ownership = Ownership {
             log: Arc::new(log.clone()),
+            run: StoreRun::default(),
+            verdicts: None,
+            backoffice: Arc::new(testing::Taker),
+            writes: Arc::default(),
             code: facts.code,
             owner,
             facts: Vec::new(),
@@ -233,4 +238,17 @@ async fn the_owner_s_epoch_is_the_log_s_whatever_became_of_the_attempts() {
     }
     let kept = desk.stored().await.unwrap().owner;
     assert_eq!((desk.writer.epoch(), kept.epoch > 1), (kept.epoch, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn snapshots_are_written_in_the_version_of_the_moment() {
+    let mut desk = Desk::new().await;
+    for version in [3, 2] {
+        desk.writer.at.writes = Arc::new(stored::WriteVersion::fixed(version));
+        desk.record(1, 3);
+        desk.writer.need_snapshot();
+        desk.write().await;
+        let snapshot = desk.stored().await.unwrap().snapshot;
+        assert_eq!(snapshot.first(), Some(&version));
+    }
 }

@@ -52,6 +52,7 @@ export const sending = "Sending…";
 export const accepted = "Received, being saved…";
 export const saved = "Saved";
 export const unsaved = "Not saved yet. The game goes on.";
+export const rewound = "Your last answers may be lost.";
 export const slow = "Your answer has not arrived yet. Still sending…";
 export const waitOthers = "Waiting for the others.";
 export const wrong = "Not this time";
