@@ -117,22 +117,7 @@ pub(crate) async fn open_new(
         epoch: restored.facts.epoch,
         claim: shared.ambient.claim(),
     };
-    let birth = Birth {
-        owner: owner.clone(),
-        facts: stored::encode_facts(&restored.facts),
-        snapshot: stored::encode_snapshot(
-            &Snapshot {
-                at: 0,
-                state: restored.game.export(),
-                over_ms: None,
-                result_settled: false,
-                is_rewound: false,
-                timeline: restored.timeline.clone(),
-            },
-            shared.writes.get(),
-        ),
-        through: RecordNumber::NONE,
-    };
+    let birth = birth(shared, &restored, owner.clone());
     let facts = birth.facts.clone();
     let created = tokio::time::timeout(CREATE_MAX, reached.log.create(code, birth))
         .await
@@ -158,6 +143,24 @@ pub(crate) async fn open_new(
             Err(LogError::NotDone("another server has this game".into()))
         }
         Created::Same(_) | Created::Taken(_) => Ok(Opened::CodeTaken),
+    }
+}
+
+/// A new game on its way into the log.
+fn birth(shared: &Shared, new: &Restored, owner: Owner) -> Birth {
+    let snapshot = Snapshot {
+        at: 0,
+        state: new.game.export(),
+        over_ms: None,
+        result_settled: false,
+        is_rewound: false,
+        timeline: new.timeline.clone(),
+    };
+    Birth {
+        owner,
+        facts: stored::encode_facts(&new.facts),
+        snapshot: stored::encode_snapshot(&snapshot, shared.writes.get()),
+        through: RecordNumber::NONE,
     }
 }
 
