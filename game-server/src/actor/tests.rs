@@ -329,6 +329,10 @@ async fn a_game_is_given_back_to_a_store_that_changed_once_it_may_be_written_to(
     actor.command(Command::Join {
         name: "Ada".to_owned(),
     });
+    // Everything is saved, so that there is nothing else to wait for.
+    actor.start_write(Instant::now());
+    let answer = actor.pipeline.answered().await;
+    assert!(actor.settle(answer) && actor.pipeline.is_settled());
     log.lose_all();
     log.come_back(StoreId::new("next"));
     let said = async {
