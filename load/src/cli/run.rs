@@ -44,23 +44,13 @@ pub(super) enum Scenario {
 }
 
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("where").required(true).args(["up", "target", "servers"])))]
 pub(super) struct Common {
     /// Servers to run against, as http://HOST:PORT.
-    #[arg(
-        long,
-        value_name = "URL",
-        required_unless_present_any = ["up", "servers"],
-        conflicts_with_all = ["up", "servers"]
-    )]
+    #[arg(long, value_name = "URL")]
     target: Option<Target>,
     /// Game servers to address one by one; a class goes to the one that the hash of its code says.
-    #[arg(
-        long,
-        value_name = "URL",
-        value_delimiter = ',',
-        requires = "api",
-        conflicts_with = "up"
-    )]
+    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "api")]
     servers: Vec<Target>,
     /// The API, with --servers.
     #[arg(long, value_name = "URL", requires = "servers")]

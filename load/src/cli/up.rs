@@ -25,7 +25,15 @@ pub(super) fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> 
     let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER, false)?;
     announce(&stack, console);
     let mut told = vec![0; stack.services().len()];
+    let mut pids: Vec<_> = stack.services().iter().map(|service| service.pid()).collect();
     while !signals::stop_requested() {
+        for (service, known) in stack.services().iter().zip(&mut pids) {
+            let pid = service.pid();
+            if let Some(pid) = pid.filter(|_| pid != *known) {
+                console.complain(&format!("{} is process {pid} now", service.name()));
+            }
+            *known = pid.or(*known);
+        }
         for (service, told) in stack.services().iter().zip(&mut told) {
             let restarts = service.restarts();
             for Restart { cause, .. } in restarts.iter().skip(*told) {
@@ -51,13 +59,14 @@ fn announce(stack: &Stack, console: &mut Console) {
     };
     let (apis, games) = (addresses(stack.apis()), addresses(stack.games()));
     let proxies = addresses(stack.proxies());
+    let admins = addresses(stack.game_admins());
     let processes: Vec<_> = stack
         .services()
         .iter()
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
     console.line(
-        &json!({ "apis": apis, "games": games, "stores": stack.stores(), "proxies": proxies, "processes": processes })
+        &json!({ "apis": apis, "games": games, "game_admins": admins, "stores": stack.stores(), "proxies": proxies, "processes": processes })
             .to_string(),
     );
     for service in stack.services() {

@@ -18,6 +18,8 @@ pub struct Judgement {
     pub passed: Option<bool>,
     /// Every threshold with its figure; none while segments are missing.
     pub checks: Vec<Check>,
+    /// Figures of a part that must be 0 and are not: no other part can make them 0.
+    pub spoilt: Vec<Check>,
 }
 
 impl Judgement {
@@ -26,11 +28,12 @@ impl Judgement {
     pub fn of(record: &Record) -> Self {
         let generators = record.segments.iter().map(|(&number, s)| (number, &s.readings));
         let verdict = Verdict::of(generators, record.segments_of > 1);
-        let checks = if record.is_whole() {
-            record.measured.checks()
-        } else {
-            Vec::new()
-        };
+        let mut checks = record.measured.checks();
+        let mut spoilt = Vec::new();
+        if !record.is_whole() {
+            spoilt = std::mem::take(&mut checks);
+            spoilt.retain(|check| check.kind == CheckKind::Correctness && !check.met);
+        }
         let believed = verdict.word != Word::Invalid;
         let passed = record
             .is_whole()
@@ -39,6 +42,7 @@ impl Judgement {
             verdict,
             passed,
             checks,
+            spoilt,
         }
     }
 
@@ -82,6 +86,9 @@ impl Judgement {
         }
         for check in self.checks.iter().filter(|check| !is_plain(check)) {
             console.line(&check.to_string());
+        }
+        for check in &self.spoilt {
+            console.line(&format!("this part alone fails the run: {check}"));
         }
         for example in &record.measured.fault_examples {
             console.line(&format!("  seen: {example}"));

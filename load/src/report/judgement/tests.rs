@@ -41,6 +41,10 @@ fn a_part_is_not_judged() {
     let judgement = Judgement::of(&record);
     assert_eq!((judgement.passed, judgement.checks.len()), (None, 0));
     assert!(judgement.is_good(), "its numbers may be believed");
+    let spoilt: Vec<&str> = judgement.spoilt.iter().map(|check| check.name.as_str()).collect();
+    assert_eq!(spoilt, ["lost"], "no other part can take it back");
+    let whole = Judgement::of(&samples::record(1, 1));
+    assert_eq!((whole.passed, whole.spoilt.len()), (Some(true), 0));
 }
 
 #[test]

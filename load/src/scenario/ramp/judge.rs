@@ -117,8 +117,13 @@ pub(super) fn table(figures: &Figures) -> Table {
         "own B/player",
     ]);
     let pair = |q: &Quantiles| format!("{:.2}/{:.2}", q.p50_ms, q.p95_ms);
-    for stage in &figures.stages {
-        let games: Vec<String> = figures.spread.games.iter().map(u64::to_string).collect();
+    for (number, stage) in figures.stages.iter().enumerate() {
+        // They are counted once, at the end.
+        let is_last = number + 1 == figures.stages.len();
+        let games: Vec<String> = match is_last {
+            true => figures.spread.games.iter().map(u64::to_string).collect(),
+            false => Vec::new(),
+        };
         table.row(vec![
             stage.classes.to_string(),
             stage.players.to_string(),
