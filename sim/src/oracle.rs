@@ -410,9 +410,10 @@ impl Oracle {
     }
 
     /// After every step: what was acked is there.
-    pub(crate) fn step(&mut self, now: Millis) {
+    /// `is_out_of_reach` tells of a connection whether a process's word may not have got to it.
+    pub(crate) fn step(&mut self, now: Millis, is_out_of_reach: &dyn Fn(LineId, u64) -> bool) {
         self.nobody_waits(now);
-        let judged = self.owners.step(now);
+        let judged = self.owners.step(now, is_out_of_reach);
         self.check(judged);
         if !self.saved.is_there {
             return;

@@ -126,10 +126,15 @@ impl Owners {
     }
 
     /// Whoever lost the game has sent its clients on.
-    pub(super) fn step(&self, now: Millis) -> Result<(), Broken> {
+    pub(super) fn step(
+        &self,
+        now: Millis,
+        is_out_of_reach: &dyn Fn(LineId, u64) -> bool,
+    ) -> Result<(), Broken> {
         let late = self.fenced.iter().filter(|(_, since)| *since + CLOSES_MS < now);
         for (run, since) in late {
-            if let Some(line) = self.told.keys().find(|line| self.is_own(**line, *run)) {
+            let holds = |line: &LineId| self.is_own(*line, *run) && !is_out_of_reach(*line, *run);
+            if let Some(line) = self.told.keys().find(|line| holds(line)) {
                 let detail = format!(
                     "run {run} lost the game at {since} ms and holds line {} open",
                     line.0

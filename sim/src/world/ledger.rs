@@ -1,14 +1,20 @@
 //! What is known of who has the game, and what is judged of it: from the calls that servers make and the answers that they get.
 
+use std::collections::BTreeMap;
+
 use game_server::{Asserted, ClaimId, Claimed, Created, LogError, Stored, Written};
 
 use super::World;
+use super::lines::Line;
+use super::links::Links;
+use super::nodes::Node;
 use super::storage::About;
 use crate::Millis;
 use crate::chaos::Party;
 use crate::coverage::Seen;
 use crate::oracle::Invariant;
 use crate::store::{Ask, Said};
+use crate::wire::LineId;
 
 /// Between a server's question to another one and its claim: reading the owner record, asking everybody, reading the game, each at most
 /// as long as a caller waits.
@@ -16,6 +22,33 @@ const ASKED_BEFORE_MS: Millis = 6_000;
 /// While nothing is wrong, a client hears of its game after this time: a silence is noticed after 12 s, a lease ends after 5 s, an
 /// attempt to connect is given up after 10 s.
 const BACK_IN_PLAY_MS: Millis = 30_000;
+/// After a cut, bytes of a tunnel take so long at most, the time to close included.
+const TUNNEL_MS: Millis = 1_000;
+
+/// Connections that end at one server and are served by another.
+struct Far<'a> {
+    now: Millis,
+    lines: &'a BTreeMap<LineId, Line>,
+    links: &'a Links,
+    nodes: &'a [Node],
+}
+
+impl Far<'_> {
+    /// Whether the last word of the process `run` may not have reached the server at which `line` ends: the path between the two is cut,
+    /// or was a moment ago, or that server stands still.
+    fn is_out_of_reach(&self, line: LineId, run: u64) -> bool {
+        let Some(leg) = self.lines.get(&line).and_then(|line| line.leg.as_ref()) else {
+            return false;
+        };
+        let owner = self.nodes.iter().find(|node| node.run == run);
+        let (Some(near), Some(owner)) = (self.nodes.get(leg.server), owner) else {
+            return false;
+        };
+        let path = (Party::Server(near.number), Party::Server(owner.number));
+        let hindered_until = self.links.cut_until(path.0, path.1).max(near.hindered_at);
+        leg.run != run && (near.pause.is_some() || hindered_until + TUNNEL_MS > self.now)
+    }
+}
 
 impl World {
     /// A server is about to call the store.
@@ -134,7 +167,14 @@ impl World {
     /// After every step.
     pub(super) fn judge(&mut self) {
         self.class_may_be_gone();
-        self.oracle.step(self.now);
+        let far = Far {
+            now: self.now,
+            lines: &self.lines,
+            links: &self.links,
+            nodes: &self.nodes,
+        };
+        self.oracle
+            .step(self.now, &|line, run| far.is_out_of_reach(line, run));
         if !self.is_alone() {
             self.judge_play();
         }
