@@ -227,16 +227,15 @@ impl Player {
             };
             return self.patience.on_due(due.at, now, quiet_ms, effects);
         }
+        // Whoever is away has the head from the state with which it comes back.
+        self.asked |= due.task == Task::Ping;
         if !self.here {
             return;
         }
         match due.task {
             Task::Answer { q } => self.answer(now, now.since(due.at), q, world, effects),
             Task::TapAgain { q } => self.tap_again(q, world, effects),
-            Task::Ping => {
-                self.asked = true;
-                effects.send(crate::wire::ToServer::Ping);
-            }
+            Task::Ping => effects.send(crate::wire::ToServer::Ping),
             // Done above.
             Task::Listen => {}
             // The engine's.

@@ -336,4 +336,13 @@ mod tests {
         );
         assert_eq!(tally.ledger.entered(), 0);
     }
+
+    #[test]
+    fn who_is_asked_for_the_head_while_away_answers_with_the_state_of_its_return() {
+        let mut world = World::new(Plan::new(1, Pace::FAST, 2, vec![30]));
+        let mut player = Player::new(0, 1, Stamp(0));
+        let (at, task) = (Stamp(5_000_000), Task::Ping);
+        player.on_due(at, Due { at, conn: 0, task }, &mut world, &mut Effects::default());
+        assert!(player.asked, "its welcome counts as the answer");
+    }
 }
