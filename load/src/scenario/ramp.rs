@@ -281,6 +281,8 @@ pub fn run(
 
 /// Hosts close the games, and everybody is told.
 fn take_leave(engine: &mut Engine, school: &School) -> Result<(), ScenarioError> {
+    // A reload that was planned for a question which the host ended early may have come meanwhile.
+    engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| school.away(e) == 0)?;
     school.tell_hosts(engine, Task::Finish);
     engine.run_until(clock::now().plus_ms(STEP_MS_MAX), |e| not_told(school, e) == 0)?;
     Ok(())
