@@ -98,23 +98,13 @@ impl Mutation {
             Self::NoNumberCheck => unnumbered(log, ask),
             Self::OlderSnapshotWins => any_snapshot(log, ask),
             Self::NoClaimCheck => as_owner(log, ask, |_, _| true),
-            Self::NoClaimId => match ask {
-                Ask::Claim(code, seen, server, claim, _) => {
+            Self::NoClaimId => {
+                if let Ask::Claim(code, seen, server, claim, _) = ask {
                     claim_by_epoch(log, epochs.of(*seen)?, (*code, server, *claim))
+                } else {
+                    as_owner(log, ask, |claim, owner| epochs.of(claim) == Some(owner.epoch))
                 }
-                Ask::Create(..)
-                | Ask::Assert(..)
-                | Ask::Append(..)
-                | Ask::Snapshot(..)
-                | Ask::Tail(_)
-                | Ask::Load(_)
-                | Ask::Release(..)
-                | Ask::Remove(..)
-                | Ask::Games
-                | Ask::Renew(_)
-                | Ask::Members
-                | Ask::Forget(_) => as_owner(log, ask, |claim, owner| epochs.of(claim) == Some(owner.epoch)),
-            },
+            }
             Self::FencedRecordsMerged => merged(log, ask),
             Self::AckBeforeAppend
             | Self::ReplayWithoutSkipping
@@ -183,27 +173,17 @@ fn any_snapshot(log: &MemoryLog, ask: &Ask) -> Option<Said> {
 
 /// A write as if its owner had sent it, if its claim passes.
 fn as_owner(log: &MemoryLog, ask: &Ask, passes: impl FnOnce(ClaimId, &Owner) -> bool) -> Option<Said> {
-    let (Ask::Append(code, claim, _) | Ask::Snapshot(code, claim, ..)) = ask else {
-        return None;
-    };
-    let owner = at_once(log.load(*code))??.owner;
-    if !passes(*claim, &owner) {
+    let (code, claim) = ask.claim()?;
+    let owner = at_once(log.load(code))??.owner;
+    if !passes(claim, &owner) {
         return None;
     }
-    let written = match ask.clone() {
-        Ask::Append(code, _, batch) => log.append(code, owner.claim, batch),
-        Ask::Snapshot(code, _, through, snapshot) => log.snapshot(code, owner.claim, through, snapshot),
-        Ask::Create(..)
-        | Ask::Claim(..)
-        | Ask::Assert(..)
-        | Ask::Tail(_)
-        | Ask::Load(_)
-        | Ask::Release(..)
-        | Ask::Remove(..)
-        | Ask::Games
-        | Ask::Renew(_)
-        | Ask::Members
-        | Ask::Forget(_) => return None,
+    let written = if let Ask::Append(_, _, batch) = ask {
+        log.append(code, owner.claim, batch.clone())
+    } else if let Ask::Snapshot(_, _, through, snapshot) = ask {
+        log.snapshot(code, owner.claim, *through, snapshot.clone())
+    } else {
+        return None;
     };
     at_once(written).map(Said::Written)
 }

@@ -272,28 +272,16 @@ impl Store {
     /// those of an append that were there already. Readers skip both by their numbers.
     pub(crate) fn leave_untidy(&self, ask: &Ask, before: Option<&Stored>) {
         let Some(before) = before else { return };
-        match ask {
-            Ask::Snapshot(code, ..) => self
-                .log
-                .tamper(*code, |stored| stored.journal.clone_from(&before.journal)),
-            Ask::Append(code, _, batch) if batch.follows() < before.last => {
-                self.log.tamper(*code, |stored| {
-                    stored.journal.clone_from(&before.journal);
-                    stored.journal.extend_from_slice(batch.bytes());
-                })
-            }
-            Ask::Append(..)
-            | Ask::Create(..)
-            | Ask::Claim(..)
-            | Ask::Assert(..)
-            | Ask::Tail(_)
-            | Ask::Load(_)
-            | Ask::Release(..)
-            | Ask::Remove(..)
-            | Ask::Games
-            | Ask::Renew(_)
-            | Ask::Members
-            | Ask::Forget(_) => {}
+        if let Ask::Snapshot(code, ..) = ask {
+            self.log
+                .tamper(*code, |stored| stored.journal.clone_from(&before.journal));
+        } else if let Ask::Append(code, _, batch) = ask
+            && batch.follows() < before.last
+        {
+            self.log.tamper(*code, |stored| {
+                stored.journal.clone_from(&before.journal);
+                stored.journal.extend_from_slice(batch.bytes());
+            });
         }
     }
 

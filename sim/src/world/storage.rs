@@ -1,6 +1,6 @@
 //! Calls between processes and the store, as the weather and the paths have it.
 
-use game_server::{Batch, ClaimId, Claimed, LogError, Stored, Written};
+use game_server::{Batch, ClaimId, Claimed, LogError, RecordNumber, Stored, Written};
 use protocol::ids::GameCode;
 
 use super::World;
@@ -217,26 +217,15 @@ impl World {
     /// A write reaches the store, which has `before` of the game.
     fn saw_write(&mut self, ask: &Ask, before: Option<&Stored>, is_dead: bool, is_late: bool) {
         let last = before.map(|kept| kept.last);
-        match ask {
-            Ask::Append(_, _, batch) if last.is_some_and(|last| batch.follows() < last) => {
-                self.coverage.saw(Seen::RepeatedAppend);
-            }
-            Ask::Snapshot(_, _, through, _) if last.is_some_and(|last| *through < last) => {
-                self.coverage.saw(Seen::StaleSnapshot);
-            }
-            Ask::Create(..)
-            | Ask::Claim(..)
-            | Ask::Assert(..)
-            | Ask::Append(..)
-            | Ask::Snapshot(..)
-            | Ask::Tail(_)
-            | Ask::Load(_)
-            | Ask::Release(..)
-            | Ask::Remove(..)
-            | Ask::Games
-            | Ask::Renew(_)
-            | Ask::Members
-            | Ask::Forget(_) => {}
+        let is_known = |from: RecordNumber| last.is_some_and(|last| from < last);
+        if let Ask::Append(_, _, batch) = ask
+            && is_known(batch.follows())
+        {
+            self.coverage.saw(Seen::RepeatedAppend);
+        } else if let Ask::Snapshot(_, _, through, _) = ask
+            && is_known(*through)
+        {
+            self.coverage.saw(Seen::StaleSnapshot);
         }
         if is_dead {
             self.coverage.saw(Seen::WriteOfTheDead);
