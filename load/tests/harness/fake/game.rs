@@ -508,6 +508,11 @@ impl Game {
                 points: 0,
             });
         }
+        // Under each other's names: player 1 and the next one who came to another total, since who joins first is a race.
+        let swapped = (self.fault == Fault::SwappedNames)
+            .then(|| (2..).zip(self.players.iter().skip(1)))
+            .and_then(|mut others| others.find(|(_, p)| p.total != self.players[0].total))
+            .map(|(id, _)| id);
         let mut players: Vec<_> = (1..)
             .zip(&self.players)
             .filter(|(_, p)| !p.gone)
@@ -518,9 +523,9 @@ impl Game {
                     .map(|a| json!({"q": a.q, "choices": [a.choice], "elapsed_ms": a.elapsed_ms, "correct": a.choice == self.correct(a.q), "points": a.points}))
                     .collect();
                 let total = p.total + u32::from((self.fault, id) == (Fault::WrongReport, 2));
-                let named = match (self.fault, id) {
-                    (Fault::SwappedNames, 1) => 2,
-                    (Fault::SwappedNames, 2) => 1,
+                let named = match swapped {
+                    Some(other) if id == 1 => other,
+                    Some(other) if id == other => 1,
                     _ => id,
                 };
                 json!({"id": id, "name": self.players[named - 1].name, "rank": ranks[id - 1], "total": total, "answers": answers})
