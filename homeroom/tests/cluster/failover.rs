@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::client::{Http, Socket};
 use crate::processes::{Api, Cluster, Game, until};
 use crate::redis_server::{Keep, RedisServer};
+use crate::several::{join, resume};
 use crate::switch::Switch;
 use crate::{Teacher, assert_played};
 
@@ -153,14 +154,6 @@ impl Site {
     async fn assert_played(&self) {
         assert_played(&self.teacher.report(&self.api.public, &self.game).await, CODE);
     }
-}
-
-fn join(name: &str) -> Value {
-    json!({ "t": "join", "name": name })
-}
-
-fn resume(welcome: &Value) -> Value {
-    json!({ "t": "resume", "token": welcome["token"], "seq": 0 })
 }
 
 async fn answer(player: &mut Socket, choice: u8) {

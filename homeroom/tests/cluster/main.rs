@@ -106,19 +106,8 @@ async fn play(teacher: &Teacher, at: &Http, prefix: &str, code: &str) -> [Socket
     wrong.say(json!({ "t": "join", "name": "Bob" })).await;
     wrong.until("welcome").await;
 
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut right, 0), (&mut wrong, 1)] {
-        player.until("question").await;
-        player
-            .say(json!({ "t": "answer", "q": 1, "choice": choice }))
-            .await;
-        player.until("ack").await;
-    }
-    host.until("reveal").await;
-    host.say(json!({ "t": "next", "q": 1 })).await;
-    for socket in [&mut host, &mut right, &mut wrong] {
-        socket.until("over").await;
-    }
+    several::play_question(&mut host, [&mut right, &mut wrong]).await;
+    several::finish(&mut host, [&mut right, &mut wrong]).await;
     [host, right, wrong]
 }
 

@@ -100,6 +100,18 @@ pub(crate) fn answer(choice: u8) -> Value {
     json!({ "t": "answer", "q": 1, "choice": choice })
 }
 
+/// The host opens the question, one player answers rightly and the other wrongly; their acks.
+pub(crate) async fn play_question(host: &mut Socket, [right, wrong]: [&mut Socket; 2]) -> [Value; 2] {
+    host.say(json!({ "t": "start" })).await;
+    let mut acks = [Value::Null, Value::Null];
+    for ((player, choice), ack) in [(right, 0), (wrong, 1)].into_iter().zip(&mut acks) {
+        player.until("question").await;
+        player.say(answer(choice)).await;
+        *ack = player.until("ack").await;
+    }
+    acks
+}
+
 /// From the results to the podium.
 pub(crate) async fn finish(host: &mut Socket, players: [&mut Socket; 2]) {
     host.until("reveal").await;
@@ -137,11 +149,8 @@ async fn a_class_scattered_over_all_servers_plays_to_its_end() {
     let mut host = site.host(1).await;
     let (mut ada, _) = site.player(2, join("Ada")).await;
     let (mut bob, _) = site.player(0, join("Bob")).await;
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
-        player.until("question").await;
-        player.say(answer(choice)).await;
-        assert_eq!(player.until("ack").await["saved"], true);
+    for ack in play_question(&mut host, [&mut ada, &mut bob]).await {
+        assert_eq!(ack["saved"], true);
     }
     finish(&mut host, [&mut ada, &mut bob]).await;
     assert_played(&site.teacher.report(&site.api.public, &game).await, CODE);
@@ -259,12 +268,7 @@ async fn a_result_is_saved_by_another_server_though_nobody_comes_back() {
     let mut host = site.host(0).await;
     let (mut ada, _) = site.player(0, join("Ada")).await;
     let (mut bob, _) = site.player(0, join("Bob")).await;
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
-        player.until("question").await;
-        player.say(answer(choice)).await;
-        player.until("ack").await;
-    }
+    play_question(&mut host, [&mut ada, &mut bob]).await;
     site.api.process.kill();
     finish(&mut host, [&mut ada, &mut bob]).await;
     site.games[0]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::processes::{Cluster, Game};
-use crate::several::{CODE, Site, answer, finish, join};
+use crate::several::{CODE, Site, finish, join, play_question};
 use crate::{Teacher, assert_played, play};
 
 const PENDING: &str = "homeroom_game_results_pending";
@@ -16,12 +16,7 @@ async fn podium_without_api(site: &Site, server: usize) -> Value {
     let mut host = site.host(server).await;
     let (mut ada, _) = site.player(server, join("Ada")).await;
     let (mut bob, _) = site.player(server, join("Bob")).await;
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
-        player.until("question").await;
-        player.say(answer(choice)).await;
-        player.until("ack").await;
-    }
+    play_question(&mut host, [&mut ada, &mut bob]).await;
     site.api.process.kill();
     finish(&mut host, [&mut ada, &mut bob]).await;
     site.games[server]
@@ -66,11 +61,8 @@ async fn a_class_starts_plays_and_ends_on_fresh_servers_while_the_api_is_away() 
     let mut host = site.host(1).await;
     let (mut ada, _) = site.player(0, join("Ada")).await;
     let (mut bob, _) = site.player(1, join("Bob")).await;
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
-        player.until("question").await;
-        player.say(answer(choice)).await;
-        assert_eq!(player.until("ack").await["saved"], true);
+    for ack in play_question(&mut host, [&mut ada, &mut bob]).await {
+        assert_eq!(ack["saved"], true);
     }
     finish(&mut host, [&mut ada, &mut bob]).await;
     host.say(json!({ "t": "finish" })).await;
@@ -219,12 +211,7 @@ async fn two_servers_that_save_one_result_save_it_once() {
     let mut host = site.host(0).await;
     let (mut ada, _) = site.player(0, join("Ada")).await;
     let (mut bob, _) = site.player(0, join("Bob")).await;
-    host.say(json!({ "t": "start" })).await;
-    for (player, choice) in [(&mut ada, 0), (&mut bob, 1)] {
-        player.until("question").await;
-        player.say(answer(choice)).await;
-        player.until("ack").await;
-    }
+    play_question(&mut host, [&mut ada, &mut bob]).await;
     // It takes calls and answers none.
     site.api.process.freeze().await;
     finish(&mut host, [&mut ada, &mut bob]).await;
