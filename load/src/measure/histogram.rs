@@ -45,6 +45,23 @@ pub struct Quantiles {
     pub max_ms: f64,
 }
 
+impl Quantiles {
+    /// Median, 95th and 99th percentile and the largest, in whole milliseconds, for tables.
+    #[must_use]
+    pub fn four_ms(&self) -> String {
+        format!(
+            "{:.0}/{:.0}/{:.0}/{:.0}",
+            self.p50_ms, self.p95_ms, self.p99_ms, self.max_ms
+        )
+    }
+
+    /// Median and the largest, in whole milliseconds, for tables.
+    #[must_use]
+    pub fn middle_and_most_ms(&self) -> String {
+        format!("{:.0}/{:.0}", self.p50_ms, self.max_ms)
+    }
+}
+
 /// Its figures: the buckets are thousands of numbers.
 impl fmt::Debug for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

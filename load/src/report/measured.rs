@@ -9,7 +9,7 @@ use super::check::{Check, CheckKind};
 use super::figure::Figure;
 use super::resources::Resources;
 use super::store::Window;
-use crate::measure::{Faults, Micros, PackedMicros, Tally};
+use crate::measure::{Faults, Micros, PackedMicros, Reckoning, Tally};
 
 /// Examples of faults kept, however many segments report some.
 const EXAMPLES_MAX: usize = 20;
@@ -141,6 +141,22 @@ impl Measured {
         }
         self.fault_examples.extend(faults.examples().iter().cloned());
         self.shorten_examples();
+    }
+
+    /// Adds the counts of a ledger, and judges that nothing in it went wrong.
+    pub fn ledger_must_hold(&mut self, reckoning: &Reckoning) {
+        self.ledger(reckoning);
+        for (name, _) in reckoning.faults() {
+            let name = name.replace(' ', "_");
+            self.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
+        }
+    }
+
+    /// Adds the faults that clients saw with `examples` of what else went wrong, and judges that there were none.
+    pub fn must_be_faultless(&mut self, faults: &Faults, examples: &[String]) {
+        self.faults(faults);
+        self.fault_examples.extend(examples.iter().cloned());
+        self.must_be_zero("faults seen by clients", Figure::Faults);
     }
 
     /// Judges that a figure is 0.

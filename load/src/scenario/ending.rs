@@ -6,7 +6,7 @@ use super::ScenarioError;
 use super::school::{STEP_MS_MAX, School};
 use crate::client::{Engine, Task};
 use crate::measure::Reckoning;
-use crate::report::{Console, Figure, Measured};
+use crate::report::{Console, Measured};
 use crate::sys::{clock, count};
 
 /// What became of games that have ended; rounds add up.
@@ -69,11 +69,7 @@ impl Ending {
         measured.zero("classes without a podium for everybody", self.without_podium);
         measured.zero("games without a report", self.without_report);
         measured.zero("phones whose head of the sequence is unverified", self.unverified);
-        measured.ledger(&self.ledger);
-        for (name, _) in self.ledger.faults() {
-            let name = name.replace(' ', "_");
-            measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
-        }
+        measured.ledger_must_hold(&self.ledger);
     }
 
     /// Sent, acked, refused, refused but saved; and what must not be.

@@ -273,16 +273,8 @@ fn measured(engine: &Engine, figures: &Figures) -> Measured {
     measured.zero("sockets lost that nobody dropped", tally.cut_off);
     measured.zero("states of games taken over", tally.new_epochs);
     measured.count("attempts to connect that failed", tally.failed_attempts);
-    measured.ledger(&figures.ledger);
-    for (name, _) in figures.ledger.faults() {
-        let name = name.replace(' ', "_");
-        measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
-    }
-    measured.faults(&tally.faults);
-    measured
-        .fault_examples
-        .extend(figures.fault_examples.iter().cloned());
-    measured.must_be_zero("faults seen by clients", Figure::Faults);
+    measured.ledger_must_hold(&figures.ledger);
+    measured.must_be_faultless(&tally.faults, &figures.fault_examples);
     measured.target("back in play, p99", percentile(99.0), bars::BACK_MS_MAX, "ms");
     measured
 }

@@ -46,11 +46,7 @@ pub(super) fn measured(figures: &Figures, timing: &Timing, tally: &Tally, down: 
     measured.zero(&format!("{plural} not carried out"), not_done);
     measured.zero("members not back", figures.never_back);
     figures.ending.enter(&mut measured);
-    measured.faults(&tally.faults);
-    measured.must_be_zero("faults seen by clients", Figure::Faults);
-    measured
-        .fault_examples
-        .extend(figures.fault_examples.iter().cloned());
+    measured.must_be_faultless(&tally.faults, &figures.fault_examples);
     measured.times("down", "all kills", down);
     measured.times("back", "all kills", &tally.back);
     measured.times("without service", "all kills", &tally.without_service);
@@ -105,11 +101,8 @@ pub(super) fn table(figures: &Figures, blow: Blow) -> Table {
         "sent/acked/refused/refused but saved",
         "lost/doubled/wrong/never settled",
     ]);
-    let back = figures.back.as_ref().map_or_else(String::new, |q| {
-        format!("{:.0}/{:.0}/{:.0}/{:.0}", q.p50_ms, q.p95_ms, q.p99_ms, q.max_ms)
-    });
-    let middle_and_most =
-        |q: Option<&Quantiles>| q.map_or_else(String::new, |q| format!("{:.0}/{:.0}", q.p50_ms, q.max_ms));
+    let back = figures.back.as_ref().map_or_else(String::new, Quantiles::four_ms);
+    let middle_and_most = |q: Option<&Quantiles>| q.map_or_else(String::new, Quantiles::middle_and_most_ms);
     let down = middle_and_most(figures.down.as_ref());
     let without_service = middle_and_most(figures.without_service.as_ref());
     let [answers, wrong] = figures.ending.cells();

@@ -64,16 +64,8 @@ pub(super) fn measured(plan: &Plan, figures: &Figures, times: &[StageTimes], fau
     measured.count("sockets dropped as planned", figures.dropped);
     measured.count("answers sent again", figures.sent_again);
     measured.count("answers too late to send", figures.too_late_to_send);
-    measured.ledger(&figures.ledger);
-    for (name, _) in figures.ledger.faults() {
-        let name = name.replace(' ', "_");
-        measured.must_be_zero(&format!("answers {name}"), Figure::Ledger { name });
-    }
-    measured.faults(faults);
-    measured
-        .fault_examples
-        .extend(figures.fault_examples.iter().cloned());
-    measured.must_be_zero("faults seen by clients", Figure::Faults);
+    measured.ledger_must_hold(&figures.ledger);
+    measured.must_be_faultless(faults, &figures.fault_examples);
     measured
 }
 

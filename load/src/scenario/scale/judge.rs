@@ -29,11 +29,7 @@ pub(super) fn measured(figures: &Figures, tally: &Tally, without_service: &Micro
     measured.zero("servers that went and had no game", figures.moved_nothing);
     measured.zero("members not back", figures.never_back);
     figures.ending.enter(&mut measured);
-    measured.faults(&tally.faults);
-    measured.must_be_zero("faults seen by clients", Figure::Faults);
-    measured
-        .fault_examples
-        .extend(figures.fault_examples.iter().cloned());
+    measured.must_be_faultless(&tally.faults, &figures.fault_examples);
     measured.times("without service", "all moves", without_service);
     measured.times("back", "all moves", &tally.back);
     measured.times("join", "all classes", &tally.join);
@@ -64,7 +60,6 @@ pub(super) fn table(figures: &Figures) -> Table {
         "sent/acked/refused/refused but saved",
         "lost/doubled/wrong/never settled",
     ]);
-    let text = |q: Option<&Quantiles>, format: fn(&Quantiles) -> String| q.map_or_else(String::new, format);
     let [answers, wrong] = figures.ending.cells();
     table.row(vec![
         figures.cycles.to_string(),
@@ -74,12 +69,11 @@ pub(super) fn table(figures: &Figures) -> Table {
             figures.cut_off_by_growing, figures.cut_off_by_shrinking, figures.cut_off_without_a_move
         ),
         format!("{}/{}", figures.games_moved, figures.games_moved_again),
-        text(figures.without_service.as_ref(), |q| {
-            format!("{:.0}/{:.0}", q.p50_ms, q.max_ms)
-        }),
-        text(figures.back.as_ref(), |q| {
-            format!("{:.0}/{:.0}/{:.0}/{:.0}", q.p50_ms, q.p95_ms, q.p99_ms, q.max_ms)
-        }),
+        figures
+            .without_service
+            .as_ref()
+            .map_or_else(String::new, Quantiles::middle_and_most_ms),
+        figures.back.as_ref().map_or_else(String::new, Quantiles::four_ms),
         figures.never_back.to_string(),
         answers,
         wrong,
