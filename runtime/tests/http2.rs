@@ -147,6 +147,12 @@ impl Client {
             }
         }
     }
+
+    /// Whether a stream gets a good answer.
+    async fn is_served(&mut self, stream: u32) -> bool {
+        let served = self.until(|frame| frame.stream == stream && is_ok(frame));
+        served.await.is_some()
+    }
 }
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -249,13 +255,7 @@ async fn floods_end_the_connection_and_nobody_elses() {
         // Less than a client may send at once: all is well.
         client.send(&flood(kind).repeat(300)).await;
         client.send(&ask(3, "GET", "/", WHOLE)).await;
-        assert!(
-            client
-                .until(|frame| is_ok(frame) && frame.stream == 3)
-                .await
-                .is_some(),
-            "{kind}"
-        );
+        assert!(client.is_served(3).await, "{kind}");
         client.send(&flood(kind).repeat(400)).await;
         assert!(client.until(|_| false).await.is_none(), "{kind}");
     }
@@ -320,12 +320,7 @@ async fn headers_of_more_than_16_kib_are_refused_and_the_connection_lives() {
     let refused = client.until(|frame| frame.stream == 1).await.unwrap();
     assert!(refused.kind == HEADERS && !is_ok(&refused), "{refused:?}");
     client.send(&ask(3, "GET", "/", WHOLE)).await;
-    assert!(
-        client
-            .until(|frame| frame.stream == 3 && is_ok(frame))
-            .await
-            .is_some()
-    );
+    assert!(client.is_served(3).await);
 }
 
 #[tokio::test]
@@ -341,12 +336,7 @@ async fn one_stream_too_many_is_refused_and_the_others_live() {
     assert_eq!((refused.stream, refused.payload), (129, vec![0, 0, 0, 7]));
     client.send(&frame(RST_STREAM, 0, 1, &[0, 0, 0, 8])).await;
     client.send(&ask(131, "GET", "/", WHOLE)).await;
-    assert!(
-        client
-            .until(|frame| frame.stream == 131 && is_ok(frame))
-            .await
-            .is_some()
-    );
+    assert!(client.is_served(131).await);
 }
 
 /// No proxied sockets: whoever opens one over HTTP/2 is told so, and uses HTTP/1.1.
@@ -382,12 +372,7 @@ async fn a_stop_lets_requests_finish_and_says_goodbye() {
     let mut client = Client::connect(&server).await;
     client.send(&ask(1, "POST", "/count", END_HEADERS)).await;
     client.send(&ask(3, "GET", "/", WHOLE)).await;
-    assert!(
-        client
-            .until(|frame| frame.stream == 3 && is_ok(frame))
-            .await
-            .is_some()
-    );
+    assert!(client.is_served(3).await);
     drop(server.stop);
     assert!(client.until(|frame| frame.kind == GOAWAY).await.is_some());
     client.send(&frame(DATA, 1, 1, b"12345")).await;
