@@ -16,8 +16,8 @@ use kube::{Api, Client, ResourceExt as _};
 use runtime::metrics::{self, Counter};
 use tokio::sync::Notify;
 
-use crate::discovery::Ports;
 use crate::members::{Member, is_name};
+use crate::source::Ports;
 
 /// The label by which slices name their service.
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::discovery::{Source, SourceError};
+use crate::source::{Source, SourceError};
 
 /// Bytes of it: as many servers as there may be, each on a line with the longest name that DNS allows.
 const BYTES_MAX: u64 = 64 * 1024;
