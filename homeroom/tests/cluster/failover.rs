@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 use crate::client::{Http, Socket};
 use crate::processes::{Api, Cluster, Game, until};
 use crate::redis_server::{Keep, RedisServer};
-use crate::several::{join, resume};
+use crate::several::{CODE, PATH, host_at, join, player_at, resume};
 use crate::switch::Switch;
 use crate::{Teacher, assert_played};
 
-const CODE: &str = "K7Q2MX";
-const PATH: &str = "/watch?g=K7Q2MX";
 const OWNER: &str = "o:{K7Q2MX}";
 const REWRITTEN: &str = "homeroom_game_games_rewritten_total";
 const REWOUND: &str = "homeroom_game_games_rewound_total";
@@ -125,19 +123,11 @@ impl Site {
     }
 
     async fn host(&self, server: usize) -> (Socket, Value) {
-        let mut socket = Socket::open_again(self.at(server), PATH).await;
-        socket
-            .say(json!({ "t": "host", "token": self.teacher.token }))
-            .await;
-        let state = socket.until("sync").await;
-        (socket, state)
+        host_at(self.at(server), PATH, &self.teacher).await
     }
 
     async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
-        let mut socket = Socket::open_again(self.at(server), PATH).await;
-        socket.say(first).await;
-        let welcome = socket.until("welcome").await;
-        (socket, welcome)
+        player_at(self.at(server), PATH, first).await
     }
 
     /// A host, Ada and Bob with the question open.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::assert_played;
 use crate::client::{Http, Socket};
 use crate::processes::{PATIENCE, Proxy, until};
-use crate::several::{CODE, Site, TOLD, TUNNELLED, answer, finish, join, resume};
+use crate::several::{CODE, Site, TOLD, TUNNELLED, answer, finish, host_at, join, player_at, resume};
 
 const PATH: &str = "/game/watch?g=K7Q2MX";
 const FOLLOWED: &str = "homeroom_proxy_owners_followed_total";
@@ -25,19 +25,11 @@ async fn behind_a_proxy(site: &Site) -> Proxy {
 }
 
 async fn host(site: &Site, proxy: &Proxy) -> Socket {
-    let mut socket = Socket::open_again(&proxy.public, PATH).await;
-    socket
-        .say(json!({ "t": "host", "token": site.teacher.token }))
-        .await;
-    socket.until("sync").await;
-    socket
+    host_at(&proxy.public, PATH, &site.teacher).await.0
 }
 
 async fn player(proxy: &Proxy, first: Value) -> (Socket, Value) {
-    let mut socket = Socket::open_again(&proxy.public, PATH).await;
-    socket.say(first).await;
-    let welcome = socket.until("welcome").await;
-    (socket, welcome)
+    player_at(&proxy.public, PATH, first).await
 }
 
 /// The game is on the server where placement would not look for it. That one says who has it, once; then the proxy knows. And

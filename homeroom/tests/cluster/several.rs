@@ -10,7 +10,7 @@ use crate::redis_server::{Keep, RedisServer};
 use crate::{Teacher, assert_played};
 
 pub(crate) const CODE: &str = "K7Q2MX";
-const PATH: &str = "/watch?g=K7Q2MX";
+pub(crate) const PATH: &str = "/watch?g=K7Q2MX";
 /// Calls for a game that another server has.
 pub(crate) const TUNNELLED: &str = "homeroom_game_passed_on_total{how=\"tunnelled\"}";
 pub(crate) const TOLD: &str = "homeroom_game_passed_on_total{how=\"told\"}";
@@ -64,20 +64,12 @@ impl Site {
     }
 
     pub(crate) async fn host(&self, server: usize) -> Socket {
-        let mut socket = Socket::open_again(self.at(server), PATH).await;
-        socket
-            .say(json!({ "t": "host", "token": self.teacher.token }))
-            .await;
-        socket.until("sync").await;
-        socket
+        host_at(self.at(server), PATH, &self.teacher).await.0
     }
 
     /// A player who joins or resumes, and its `welcome`.
     pub(crate) async fn player(&self, server: usize, first: Value) -> (Socket, Value) {
-        let mut socket = Socket::open_again(self.at(server), PATH).await;
-        socket.say(first).await;
-        let welcome = socket.until("welcome").await;
-        (socket, welcome)
+        player_at(self.at(server), PATH, first).await
     }
 
     pub(crate) async fn stop(self) {
@@ -86,6 +78,22 @@ impl Site {
             process.ended_well().await;
         }
     }
+}
+
+/// A host at a server or a proxy, and the state that it is told.
+pub(crate) async fn host_at(at: &Http, path: &str, teacher: &Teacher) -> (Socket, Value) {
+    let mut socket = Socket::open_again(at, path).await;
+    socket.say(json!({ "t": "host", "token": teacher.token })).await;
+    let state = socket.until("sync").await;
+    (socket, state)
+}
+
+/// A player who joins or resumes at a server or a proxy, and its `welcome`.
+pub(crate) async fn player_at(at: &Http, path: &str, first: Value) -> (Socket, Value) {
+    let mut socket = Socket::open_again(at, path).await;
+    socket.say(first).await;
+    let welcome = socket.until("welcome").await;
+    (socket, welcome)
 }
 
 pub(crate) fn join(name: &str) -> Value {
