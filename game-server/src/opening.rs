@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use game_core::Game;
 use protocol::ids::{GameCode, GameId};
 use runtime::metrics::{self, Counter};
+use tokio::time::Instant;
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
 use crate::cluster::Lease;
@@ -29,6 +30,9 @@ const RESTORE_ATTEMPTS: u32 = 20;
 const RESTORE_PAUSE: Duration = Duration::from_millis(500);
 /// Panics of a game's task after which it is not taken up any more.
 const FAULTS_MAX: u32 = 3;
+/// What the others said of a game's owner is good for a claim for so long. It is what looking and asking may take together; past it
+/// this process stood still, and an owner that was away may be back.
+const WORD_MAX: Duration = Duration::from_secs(5);
 
 /// What became of a new game.
 pub(crate) enum Opened {
@@ -61,6 +65,7 @@ enum Outcome {
 pub(crate) struct Reached {
     pub(crate) run: StoreRun,
     pub(crate) log: Arc<dyn GameLog>,
+    since: Instant,
 }
 
 impl Reached {
@@ -70,7 +75,13 @@ impl Reached {
         Self {
             log: log.unwrap_or_else(|| Arc::clone(&shared.log)),
             run,
+            since: Instant::now(),
         }
+    }
+
+    /// Whether what was heard since then is too old to go by.
+    fn is_long_ago(&self) -> bool {
+        self.since.elapsed() > WORD_MAX
     }
 
     fn ownership(&self, shared: &Shared, code: GameCode, owner: Owner, facts: Vec<u8>) -> Ownership {
@@ -277,6 +288,9 @@ pub(crate) async fn take_up(
     if let Err(error) = stored::restore(&found) {
         return Ok(left(shared, opening, code, &error));
     }
+    if seen != Seen::Whatever && reached.is_long_ago() {
+        return Err(LogError::NotDone("what the others said of it is too old".into()));
+    }
     let claim = shared.ambient.claim();
     let claimed = log
         .claim(code, found.owner.claim, shared.id.clone(), claim, least_epoch)
@@ -285,8 +299,9 @@ pub(crate) async fn take_up(
         Claimed::Yes(owner) => opening.claimed(held(&owner)),
         Claimed::Beaten(_) | Claimed::Missing => return Ok(Taken::Gone),
     }
-    // Read again: only now nobody else can write it.
-    let Some(found) = log.load(code).await? else {
+    // Read again: only now nobody else can write it. Unless this process stood still since, and another one has claimed it: what that
+    // one's record says, its claim above all, is not this server's to use.
+    let Some(found) = log.load(code).await?.filter(|found| found.owner.claim == claim) else {
         return Ok(Taken::Gone);
     };
     let mut restored = match stored::restore(&found) {
@@ -375,3 +390,6 @@ fn held(owner: &Owner) -> Held {
         epoch: owner.epoch,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ const SHUTDOWN_MAX: Duration = Duration::from_secs(10);
 
 /// A game server. Cheap to clone; all clones are the same server. Must be created inside a tokio runtime.
 #[derive(Clone)]
-pub struct GameServer(Arc<Shared>);
+pub struct GameServer(pub(crate) Arc<Shared>);
 
 /// What a server holds at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

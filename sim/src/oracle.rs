@@ -50,6 +50,8 @@ pub(crate) struct Oracle {
     /// Connections that the server has closed from its side.
     closing: BTreeSet<LineId>,
     owners: Owners,
+    /// The player that each open connection was welcomed as: one client may have two, when its first welcome was lost.
+    seats: BTreeMap<LineId, u32>,
     /// Among several servers.
     is_cluster: bool,
     /// The store lost the game and has not got it again.
@@ -72,6 +74,7 @@ impl Oracle {
             unanswered: BTreeMap::new(),
             closing: BTreeSet::new(),
             owners: Owners::default(),
+            seats: BTreeMap::new(),
             is_cluster,
             is_emptied: false,
             is_lost: false,
@@ -186,14 +189,7 @@ impl Oracle {
     // --- what servers say --------------------------------------------------------------------------------------------
 
     /// A server says something, which is on its way now.
-    pub(crate) fn emitted(
-        &mut self,
-        line: LineId,
-        client: ClientId,
-        frame: &Value,
-        run: u64,
-        coverage: &mut Coverage,
-    ) {
+    pub(crate) fn emitted(&mut self, line: LineId, frame: &Value, run: u64, coverage: &mut Coverage) {
         if frame["saved"] == false {
             let is_ack = frame["t"] == "ack";
             coverage.saw(if is_ack {
@@ -211,7 +207,12 @@ impl Oracle {
         self.check(judged);
         let judged = self.sequences.judge(line, frame);
         self.check(judged);
-        let judged = frames::judge(frame, self.books.player(client.0), &self.saved);
+        if frame["t"] == "welcome"
+            && let Some(id) = frame["id"].as_u64().and_then(|id| id.try_into().ok())
+        {
+            self.seats.insert(line, id);
+        }
+        let judged = frames::judge(frame, self.seats.get(&line).copied(), &self.saved);
         self.check(judged);
     }
 
@@ -254,6 +255,11 @@ impl Oracle {
         self.owners.claims(run);
     }
 
+    /// A server hears that a write under its claim was kept.
+    pub(crate) fn hears_kept(&mut self, claim: ClaimId) {
+        self.saved.heard(claim);
+    }
+
     /// A write was kept that was made under `claim`, of a game of which `owner` was the owner.
     pub(crate) fn written_under(&mut self, claim: ClaimId, owner: Option<&Owner>) {
         if owner.is_none_or(|owner| owner.claim != claim) {
@@ -281,6 +287,7 @@ impl Oracle {
         self.unanswered.retain(|(other, _), _| *other != line);
         self.sequences.over(line);
         self.owners.line_over(line);
+        self.seats.remove(&line);
     }
 
     /// A client hears something.

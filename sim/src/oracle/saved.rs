@@ -7,7 +7,7 @@ use game_core::{
     Choice, ChoiceSet, Effect, Game, GameState, Phase, PlayerId, Question, QuestionIndex, Quiz, Scoring,
     Settings,
 };
-use game_server::Stored;
+use game_server::{ClaimId, Stored};
 use protocol::quiz::{QuestionKind, QuizDocument};
 
 use super::invariant::Invariant;
@@ -39,6 +39,8 @@ pub(super) struct Saved {
     snapshot: (u64, Vec<u8>),
     /// Highest epoch ever kept.
     pub(super) epoch: u32,
+    /// The claim that was kept last, unless its owner knows that it was.
+    unheard: Option<ClaimId>,
     pub(super) transitions: BTreeMap<u32, Transition>,
     /// Highest number of the public sequence ever kept.
     pub(super) seq: u32,
@@ -64,6 +66,7 @@ impl Saved {
             is_there: false,
             snapshot: (0, Vec::new()),
             epoch: 0,
+            unheard: None,
             transitions: BTreeMap::new(),
             seq: 0,
             answers: BTreeMap::new(),
@@ -85,6 +88,11 @@ impl Saved {
         player.is_some_and(|player| player.answer(question).is_some())
     }
 
+    /// An owner knows that its claim, or a write under it, was kept.
+    pub(super) fn heard(&mut self, claim: ClaimId) {
+        self.unheard = self.unheard.filter(|unheard| *unheard != claim);
+    }
+
     /// The store does not have the game.
     pub(super) fn gone(&mut self) {
         self.is_there = false;
@@ -93,7 +101,9 @@ impl Saved {
     /// The store has this of the game after a write.
     pub(super) fn follow(&mut self, stored: &Stored) -> Result<(), Broken> {
         let is_new = !std::mem::replace(&mut self.is_there, true);
-        if stored.owner.epoch < self.epoch || (is_new && stored.owner.epoch == self.epoch) {
+        // A store may lose a claim before its owner has heard of it, who then makes the very same again.
+        let is_again = self.unheard == Some(stored.owner.claim);
+        if stored.owner.epoch < self.epoch || (is_new && stored.owner.epoch == self.epoch && !is_again) {
             return Err((
                 Invariant::EpochsNeverGoBack,
                 format!(
@@ -101,6 +111,9 @@ impl Saved {
                     stored.owner.epoch, self.epoch
                 ),
             ));
+        }
+        if stored.owner.epoch > self.epoch {
+            self.unheard = Some(stored.owner.claim);
         }
         self.epoch = stored.owner.epoch;
         if (stored.through.0, &stored.snapshot) != (self.snapshot.0, &self.snapshot.1) || is_new {

@@ -33,7 +33,8 @@ impl World {
         }
     }
 
-    fn has_game(&self) -> bool {
+    /// Whether the teacher knows that there is a game.
+    pub(super) fn has_game(&self) -> bool {
         matches!(self.clients.first(), Some(Client::Host(host)) if host.has_game())
     }
 

@@ -89,8 +89,11 @@ impl World {
         self.queue.plan(self.now + lasts_ms, Event::Clears { trouble });
     }
 
+    /// A student who has not heard of the game has no page to reload.
     fn reload(&mut self, client: ClientId) {
-        self.news(client, News::Reload);
+        if client.0 == 0 || self.has_game() {
+            self.news(client, News::Reload);
+        }
     }
 
     fn goes_offline(&mut self, client: ClientId, lasts_ms: Millis) {

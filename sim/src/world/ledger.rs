@@ -35,9 +35,13 @@ struct Far<'a> {
 
 impl Far<'_> {
     /// Whether the last word of the process `run` may not have reached the server at which `line` ends: the path between the two is cut,
-    /// or was a moment ago, or that server stands still.
+    /// or was a moment ago, or that server stands still. Or the client is out of reach, and the owner has given its end of the tunnel up
+    /// for dead long ago.
     fn is_out_of_reach(&self, line: LineId, run: u64) -> bool {
-        let Some(leg) = self.lines.get(&line).and_then(|line| line.leg.as_ref()) else {
+        let Some(line) = self.lines.get(&line) else {
+            return false;
+        };
+        let Some(leg) = &line.leg else {
             return false;
         };
         let owner = self.nodes.iter().find(|node| node.run == run);
@@ -46,7 +50,7 @@ impl Far<'_> {
         };
         let path = (Party::Server(near.number), Party::Server(owner.number));
         let hindered_until = self.links.cut_until(path.0, path.1).max(near.hindered_at);
-        leg.run != run && (near.pause.is_some() || hindered_until + TUNNEL_MS > self.now)
+        leg.run != run && (line.is_cut || near.pause.is_some() || hindered_until + TUNNEL_MS > self.now)
     }
 }
 
@@ -102,11 +106,15 @@ impl World {
                 if held.is_none_or(|(before, _)| before != claim) && node.stops.is_none() {
                     node.holds = Some((claim, now));
                 }
+                self.oracle.hears_kept(claim);
             }
             (About::Held(_), Ok(Said::Written(Written::Fenced) | Said::Asserted(Asserted::Fenced))) => {
                 self.fenced(server, run);
             }
-            (About::Claim, Ok(Said::Claimed(Claimed::Yes(_)))) => self.oracle.claims(run),
+            (About::Claim, Ok(Said::Claimed(Claimed::Yes(owner)))) => {
+                self.oracle.claims(run);
+                self.oracle.hears_kept(owner.claim);
+            }
             (About::Claim, Ok(Said::Claimed(Claimed::Beaten(_)))) => self.coverage.saw(Seen::Beaten),
             (About::Tail, Ok(Said::Tail(Some(tail)))) => {
                 let is_lost = held.is_some_and(|(claim, since)| since < sent_at && claim != tail.owner.claim);

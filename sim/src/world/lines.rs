@@ -34,7 +34,7 @@ pub(super) struct Line {
     to_server_at: Millis,
     pub(super) to_client_at: Millis,
     /// Nothing gets through any more, and nobody is told.
-    is_cut: bool,
+    pub(super) is_cut: bool,
     /// The server said its last word on it.
     is_closed: bool,
 }
@@ -281,7 +281,7 @@ impl World {
                 let Ok(frame) = serde_json::from_str::<Value>(text) else {
                     continue;
                 };
-                self.oracle.emitted(id, client, &frame, run, &mut self.coverage);
+                self.oracle.emitted(id, &frame, run, &mut self.coverage);
                 if frame["t"] == "ack" && frame["saved"] == true {
                     self.kill_if(server, When::AckSent);
                 }

@@ -154,6 +154,22 @@ async fn an_answer_from_before_the_doubt_ends_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_claim_of_another_one_counts_whenever_it_was_asked_for() {
+    let mut desk = Desk::new().await;
+    let (other, claim) = (server("game-1"), ClaimId::draw());
+    let claimed = desk.log.claim(desk.code, desk.owner.claim, other, claim, 0);
+    claimed.await.unwrap();
+    desk.pipeline.doubt(Instant::now(), false);
+    desk.pipeline
+        .start_write(Instant::now(), || unreachable!("no snapshot is due"));
+    let answer = desk.pipeline.answered().await;
+    // Before it is heard there is another reason to doubt.
+    tokio::time::advance(Duration::from_secs(2)).await;
+    desk.pipeline.doubt(Instant::now(), false);
+    assert!(desk.pipeline.settle(answer, Instant::now()).is_fenced);
+}
+
+#[tokio::test(start_paused = true)]
 async fn after_a_second_of_doubt_it_goes_on_and_marks() {
     let mut desk = Desk::new().await;
     desk.log.set_trouble(Trouble::Stuck);

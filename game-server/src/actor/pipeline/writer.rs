@@ -327,7 +327,7 @@ impl Writer {
             Ok(Reply::Written(Written::Refused { last })) => self.refused(flight.through, last),
             Ok(Reply::Asserted(asserted, run)) => self.asserted(&flight, asserted, run, now),
             Ok(Reply::Over) => self.is_over(),
-            Ok(Reply::Tail(_)) if self.doubted_at.is_some_and(|at| flight.since < at) => Settled::Failed,
+            Ok(Reply::Tail(tail)) if self.is_from_before_doubt(&flight, tail.as_ref()) => Settled::Failed,
             Ok(Reply::Tail(tail)) => self.read_tail(tail),
             Ok(Reply::Returned) => Settled::Failed,
             Err(error) => {
@@ -386,6 +386,13 @@ impl Writer {
         metrics::inc(Counter::GamesRewrittenTotal);
         self.needs_snapshot = true;
         Settled::Failed
+    }
+
+    /// Asked for before the doubt, a tail cannot say that the game is still this server's. That it is another one's it can: a claim
+    /// that was replaced never comes back.
+    fn is_from_before_doubt(&self, flight: &Flight, tail: Option<&Tail>) -> bool {
+        let is_foreign = tail.is_some_and(|tail| tail.owner.claim != self.at.owner.claim);
+        self.doubted_at.is_some_and(|at| flight.since < at) && !is_foreign
     }
 
     fn read_tail(&mut self, tail: Option<Tail>) -> Settled {
