@@ -14,6 +14,7 @@ use runtime::metrics::{Alive, Counter, Gauge, Histogram, inc, record};
 use tokio::sync::oneshot;
 
 use crate::config::HASHES_WAITING_MAX;
+use crate::store::Store;
 
 mod queue;
 
@@ -91,7 +92,16 @@ pub(crate) struct Shed;
 
 /// The admission of a process. Clones are the same one.
 #[derive(Clone)]
-pub(crate) struct Admission(Arc<Mutex<Queue>>);
+pub(crate) struct Admission {
+    queue: Arc<Mutex<Queue>>,
+    delay: Option<Arc<Delay>>,
+}
+
+/// A query that does nothing but take its time, in front of every call: for measurements, which need a capacity that they know.
+struct Delay {
+    store: Arc<dyn Store>,
+    time: Duration,
+}
 
 /// Permission to use the database; given back when dropped.
 pub(crate) struct Permit {
@@ -103,7 +113,16 @@ impl Admission {
     /// Hands out this many permits, at least one.
     pub(crate) fn new(permits: u32) -> Self {
         let permits = usize::try_from(permits.max(1)).unwrap_or(usize::MAX);
-        Self(Arc::new(Mutex::new(Queue::new(permits))))
+        Self {
+            queue: Arc::new(Mutex::new(Queue::new(permits))),
+            delay: None,
+        }
+    }
+
+    /// The same, with a connection of `store` kept busy for `time` by everybody who gets a permit.
+    pub(crate) fn delayed(self, store: Arc<dyn Store>, time: Duration) -> Self {
+        let delay = (!time.is_zero()).then(|| Arc::new(Delay { store, time }));
+        Self { delay, ..self }
     }
 
     /// A permit, at once or after a short wait.
@@ -117,6 +136,10 @@ impl Admission {
             queue::Entered::Free => Ok(self.permit()),
             queue::Entered::Full => Err(Shed),
             queue::Entered::Waits(ticket, called) => self.wait(class, ticket, called).await,
+        };
+        let admitted = match (admitted, &self.delay) {
+            (Ok(permit), Some(delay)) => delay.store.stand(delay.time).await.map(|()| permit).or(Err(Shed)),
+            (admitted, _) => admitted,
         };
         match &admitted {
             Ok(_) => {
@@ -151,7 +174,7 @@ impl Admission {
     }
 
     fn locked<T>(&self, work: impl FnOnce(&mut Queue) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use api::config::{TEACHER_GAMES_MAX_DEFAULT, TEACHER_REQUESTS_MAX_DEFAULT};
+use api::config::{ADDRESS_SIGN_INS_MAX_DEFAULT, TEACHER_GAMES_MAX_DEFAULT, TEACHER_REQUESTS_MAX_DEFAULT};
 use clap::{Args, Parser, Subcommand};
+use ipnet::IpNet;
 use protocol::ids::{CodeError, GameCode};
 use runtime::telemetry::LogFormat;
 
@@ -98,6 +99,24 @@ pub(crate) struct Serve {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) teacher_games_max: u32,
+    /// Attempts to sign in or up from one address in a minute. A whole school may be behind one.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_ADDRESS_SIGN_INS_MAX",
+        value_name = "NUMBER",
+        default_value_t = ADDRESS_SIGN_INS_MAX_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) address_sign_ins_max: u32,
+    /// Network of proxies in front of this process, for example `10.0.0.0/8`, whose X-Forwarded-For is believed. May be repeated; without
+    /// any, nobody is, and all who come through a proxy share its address.
+    #[arg(
+        long = "trust-forwarded",
+        env = "HOMEROOM_API_TRUST_FORWARDED",
+        value_name = "NETWORK",
+        value_delimiter = ','
+    )]
+    pub(crate) trust_forwarded: Vec<IpNet>,
     /// File with the keys that tokens are signed with, the same for all API processes; made when missing.
     #[arg(long, env = "HOMEROOM_API_KEYS_FILE", value_name = "FILE")]
     pub(crate) keys_file: PathBuf,
@@ -116,6 +135,14 @@ pub(crate) struct Serve {
     /// Address under which people reach the site, for example `https://quiz.example`; https makes cookies secure.
     #[arg(long, env = "HOMEROOM_API_PUBLIC_URL", value_name = "URL", value_parser = runtime::origin::parse)]
     pub(crate) public_url: Option<String>,
+    /// For measurements only, never in service: lets every call in, however many there are, to wait 30 s for a connection to
+    /// PostgreSQL. It shows what admission is for.
+    #[arg(long)]
+    pub(crate) measure_without_admission: bool,
+    /// For measurements only, never in service: every call first keeps a connection busy for so many milliseconds, so that calls
+    /// a second are at most `--database-connections` over this time.
+    #[arg(long, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) measure_call_delay_ms: Option<u64>,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

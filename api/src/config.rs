@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 /// Settings of one API process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -20,6 +22,13 @@ pub struct Config {
     pub teacher_requests_max: u32,
     /// Games that one teacher may start in [`QUOTA_WINDOW`].
     pub teacher_games_max: u32,
+    /// Attempts to sign in or up from one address in [`QUOTA_WINDOW`].
+    pub address_sign_ins_max: u32,
+    /// Networks of proxies in front of this process, which are believed when they say whom a call comes from.
+    pub trusted_proxies: Vec<IpNet>,
+    /// For measurements only: every admitted call first keeps a connection of the store busy for this long, so that the capacity
+    /// of a process is known. Zero, as it is unless something else is said, does nothing.
+    pub call_delay: Duration,
 }
 
 impl Default for Config {
@@ -32,6 +41,9 @@ impl Default for Config {
             permits: PERMITS_DEFAULT,
             teacher_requests_max: TEACHER_REQUESTS_MAX_DEFAULT,
             teacher_games_max: TEACHER_GAMES_MAX_DEFAULT,
+            address_sign_ins_max: ADDRESS_SIGN_INS_MAX_DEFAULT,
+            trusted_proxies: Vec::new(),
+            call_delay: Duration::ZERO,
         }
     }
 }
@@ -42,7 +54,10 @@ pub const PERMITS_DEFAULT: u32 = 8;
 pub const TEACHER_REQUESTS_MAX_DEFAULT: u32 = 600;
 /// Games that one teacher may start in a minute unless something else is said: one every three seconds is no class.
 pub const TEACHER_GAMES_MAX_DEFAULT: u32 = 20;
-/// What both are counted over. The window opens with the first call in it.
+/// Attempts to sign in or up from one address in a minute unless something else is said: a staff of a hundred behind one address, each of
+/// whom mistypes the password twice at nine o'clock.
+pub const ADDRESS_SIGN_INS_MAX_DEFAULT: u32 = 300;
+/// What all are counted over. The window opens with the first call in it.
 pub const QUOTA_WINDOW: Duration = Duration::from_secs(60);
 /// How long a body may take before its call lets go of its permit: what a phone sends in one go is here by then.
 pub const BODY_PERMIT_MAX: Duration = Duration::from_millis(50);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use api::{PostgresConfig, PostgresConfigError, PostgresStore, SqliteStore, Store};
@@ -135,15 +136,24 @@ fn parse(flag: &'static str, url: &str) -> Result<Database, DatabaseError> {
 }
 
 impl Database {
-    /// Opens it for serving. SQLite is made and migrated, as one process owns it; PostgreSQL must be of this release.
+    /// Opens it for serving. SQLite is made and migrated, as one process owns it; PostgreSQL must be of this release. Calls wait for
+    /// one of its connections as long as admission makes sense of, or for `acquire_max`.
     ///
     /// # Errors
     /// When it cannot be opened, or is of another release.
-    pub(crate) async fn open(self, connections: u32) -> anyhow::Result<Arc<dyn Store>> {
+    pub(crate) async fn open(
+        self,
+        connections: u32,
+        acquire_max: Option<Duration>,
+    ) -> anyhow::Result<Arc<dyn Store>> {
         match self {
             Self::Sqlite(path) => Ok(Arc::new(sqlite(&path).await?)),
             Self::Postgres(config) => {
                 let config = config.with_connections(connections);
+                let config = match acquire_max {
+                    Some(acquire_max) => config.with_acquire_max(acquire_max),
+                    None => config,
+                };
                 if !config.verifies_server() {
                     tracing::warn!(
                         "the database does not have to prove who it is; across a network add sslmode=verify-full to its URL"

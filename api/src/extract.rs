@@ -1,11 +1,13 @@
 //! What handlers take out of a request's head: the teacher, ids, query parameters, cookies.
 
+use std::net::SocketAddr;
 use std::str::FromStr;
 
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{ConnectInfo, FromRequestParts, Path, Query};
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use protocol::ids::TeacherId;
+use runtime::forwarded;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -44,6 +46,23 @@ impl FromRequestParts<Api> for Teacher {
             .await
             .map_err(Refusal::Quota)?;
         Ok(Self(teacher))
+    }
+}
+
+/// An attempt to sign in or up, within what may come from its address. Whom it comes from is the peer, or whom a trusted proxy names;
+/// a call within the process has no peer, and is nobody's.
+pub(crate) struct SignIn;
+
+impl FromRequestParts<Api> for SignIn {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        let Some(&ConnectInfo(peer)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() else {
+            return Ok(Self);
+        };
+        let address = forwarded::address(peer.ip(), &parts.headers, &api.config.trusted_proxies);
+        api.count_sign_in(address).await.map_err(Refusal::Quota)?;
+        Ok(Self)
     }
 }
 

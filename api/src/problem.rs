@@ -89,7 +89,7 @@ pub(crate) enum Refusal {
     SupersededResult,
     #[error("The server is busy right now. Try again in a moment.")]
     Busy,
-    #[error("You made {} {} within {} s, which is as many as one may. Try again in {} s.", .0.max, .0.what, .0.window_s, .0.retry_after_s)]
+    #[error("{} {} within {} s are as many as may be. Try again in {} s.", .0.max, .0.what, .0.window_s, .0.retry_after_s)]
     Quota(Spent),
     #[error("The server's disk is full, so nothing new can be stored. Tell whoever runs it.")]
     StorageFull(#[source] Fault),

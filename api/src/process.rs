@@ -29,6 +29,8 @@ const CONNECTIONS_MAX: usize = 4_000;
 const INTERNAL_CONNECTIONS_MAX: usize = 500;
 /// How long requests in flight may go on after a stop was asked for; systems kill after 30 s.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How long a call waits for a connection when a measurement has switched admission off: what sqlx does unless it is told otherwise.
+const UNADMITTED_ACQUIRE_MAX: Duration = Duration::from_secs(30);
 
 /// A configuration that has been checked as far as it can be without binding anything.
 pub(crate) struct Prepared {
@@ -101,7 +103,7 @@ pub(crate) async fn migrate(config: &Migrate) -> anyhow::Result<()> {
 /// # Errors
 /// When the database cannot be opened or read, or standard output is closed.
 pub(crate) async fn timeline(config: &Timeline) -> anyhow::Result<()> {
-    let store = start(&config.log, &config.database).open(1).await?;
+    let store = start(&config.log, &config.database).open(1, None).await?;
     let timelines = store.timelines(None, TimelinesOf::Code(config.code)).await;
     store.close().await;
     let mut out = std::io::stdout().lock();
@@ -129,10 +131,13 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let health = runtime::admin::start(config.admin_listen)?;
     let shared = sharing::open(&database, redis.as_ref());
     let permits = match &database {
+        _ if config.measure_without_admission => u32::MAX,
         Database::Sqlite(_) => PERMITS_DEFAULT,
         Database::Postgres(_) => config.database_connections,
     };
-    let store = database.open(config.database_connections).await?;
+    warn_of_measuring(&config);
+    let patience = config.measure_without_admission.then_some(UNADMITTED_ACQUIRE_MAX);
+    let store = database.open(config.database_connections, patience).await?;
     let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
@@ -189,6 +194,24 @@ fn api_config(config: &Serve, permits: u32) -> api::Config {
         permits,
         teacher_requests_max: config.teacher_requests_max,
         teacher_games_max: config.teacher_games_max,
+        address_sign_ins_max: config.address_sign_ins_max,
+        trusted_proxies: config.trust_forwarded.clone(),
+        call_delay: Duration::from_millis(config.measure_call_delay_ms.unwrap_or(0)),
+    }
+}
+
+/// What only measurements ask for must not stay unnoticed in service.
+fn warn_of_measuring(config: &Serve) {
+    if config.measure_without_admission {
+        tracing::warn!(
+            "--measure-without-admission: nothing keeps this process from collapsing under load; for measurements only"
+        );
+    }
+    if let Some(delay_ms) = config.measure_call_delay_ms {
+        tracing::warn!(
+            delay_ms,
+            "--measure-call-delay-ms: every call is made slow; for measurements only"
+        );
     }
 }
 

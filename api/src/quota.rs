@@ -1,5 +1,6 @@
-//! A teacher's own limits, and what is said to somebody who reached one.
+//! The limits of a teacher, and of an address before anybody is signed in, and what is said to somebody who reached one.
 
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use axum::http::header::RETRY_AFTER;
@@ -9,7 +10,7 @@ use runtime::metrics::{Counter, inc};
 
 use crate::config::QUOTA_WINDOW;
 use crate::service::Api;
-use crate::shared::{Counted, Quota, Verdict};
+use crate::shared::{Counted, Quota, Verdict, Whose};
 
 /// The headers of draft-ietf-httpapi-ratelimit-headers-10.
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -61,15 +62,29 @@ impl Api {
     /// # Errors
     /// When there were as many as one may.
     pub(crate) async fn count(&self, teacher: TeacherId, counted: Counted) -> Result<(), Spent> {
+        self.count_of(Whose::Teacher(teacher), counted).await
+    }
+
+    /// Counts one more attempt to sign in or up from this address.
+    ///
+    /// # Errors
+    /// When there were as many as may come from one address.
+    pub(crate) async fn count_sign_in(&self, address: IpAddr) -> Result<(), Spent> {
+        self.count_of(Whose::Address(network(address)), Counted::SignIns)
+            .await
+    }
+
+    async fn count_of(&self, whose: Whose, counted: Counted) -> Result<(), Spent> {
         let max = match counted {
             Counted::Requests => self.config.teacher_requests_max,
             Counted::Games => self.config.teacher_games_max,
+            Counted::SignIns => self.config.address_sign_ins_max,
         };
         let quota = Quota {
             max,
             window: QUOTA_WINDOW,
         };
-        match self.shared.count(teacher, counted, quota).await {
+        match self.shared.count(whose, counted, quota).await {
             Verdict::Within => Ok(()),
             Verdict::Spent(left) => {
                 inc(Counter::ApiQuotaSpentTotal);
@@ -84,7 +99,29 @@ impl Api {
     }
 }
 
+/// What has to share: an IPv4 address, behind which a whole school may be, or the IPv6 network that a household or a school gets, in which
+/// everybody has more addresses than could be counted.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !0 << 64)),
+    }
+}
+
 /// Rounded up: who comes back after this time finds the window over.
 fn whole_seconds(left: Duration) -> u64 {
     left.as_secs() + u64::from(left.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_version_6_shares_with_its_network() {
+        let of = |address: &str| network(address.parse().unwrap()).to_string();
+        assert_eq!(of("192.0.2.7"), "192.0.2.7");
+        assert_eq!(of("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    }
 }

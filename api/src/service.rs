@@ -120,7 +120,7 @@ impl Api {
     #[must_use]
     pub fn with_clock(config: Config, store: Arc<dyn Store>, keys: Keys, clock: Clock) -> Self {
         Self {
-            admission: Admission::new(config.permits),
+            admission: Admission::new(config.permits).delayed(Arc::clone(&store), config.call_delay),
             tokens: Arc::new(VerifiedTokens::new()),
             config: Arc::new(config),
             store,

@@ -1,7 +1,9 @@
-//! What all API processes must agree on about a teacher: whether something changed, and how much was asked for.
+//! What all API processes must agree on: whether something of a teacher's changed, and how much was asked for.
 //!
 //! The trait owns the promises. [`LocalShared`] keeps them for one process alone; [`RedisShared`] for any number of them.
 
+use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,13 +15,33 @@ mod redis;
 pub use local::LocalShared;
 pub use redis::{RedisShared, SharedRedis, SharedRedisError};
 
-/// What is counted for one teacher, each by itself.
+/// For whom something is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Whose {
+    /// A teacher, who is signed in.
+    Teacher(TeacherId),
+    /// An address, or a network of which each member has as many as it likes: whoever is not signed in yet.
+    Address(IpAddr),
+}
+
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Teacher(teacher) => teacher.fmt(f),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+/// What is counted, each by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Calls of the HTTP API.
     Requests,
     /// Games started.
     Games,
+    /// Attempts to sign in or up.
+    SignIns,
 }
 
 impl Counted {
@@ -29,6 +51,7 @@ impl Counted {
         match self {
             Self::Requests => "requests",
             Self::Games => "games",
+            Self::SignIns => "sign-ins",
         }
     }
 }
@@ -61,5 +84,5 @@ pub trait Shared: Send + Sync + 'static {
     /// Says, once it is stored, that something of this teacher's was changed.
     async fn changed(&self, teacher: TeacherId);
     /// Counts one more. When the count cannot be kept, it is within.
-    async fn count(&self, teacher: TeacherId, counted: Counted, quota: Quota) -> Verdict;
+    async fn count(&self, whose: Whose, counted: Counted, quota: Quota) -> Verdict;
 }

@@ -5,6 +5,8 @@
 //! come from above, except where only a transaction can keep them: unique addresses, versions, the quiz limit, one
 //! result a game.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use protocol::ids::{GameCode, GameId, QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
@@ -270,6 +272,11 @@ pub trait StoreUpkeep: Send + Sync {
     async fn answers(&self) -> Result<(), StoreError>;
     /// Ends every connection; what was answered is kept.
     async fn close(&self);
+    /// Keeps a connection busy for `time`, as a query of that length does: measurements set the capacity of a process with it.
+    ///
+    /// # Errors
+    /// When no connection comes free in time.
+    async fn stand(&self, time: Duration) -> Result<(), StoreError>;
 }
 
 /// All of it.

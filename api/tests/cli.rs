@@ -79,7 +79,7 @@ fn bad_configuration_is_refused_in_one_line() {
     // Held here: a refusal must come before the bind, or its message would be about the port.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    let cases: [((&str, &str), &str); 23] = [
+    let cases: [((&str, &str), &str); 24] = [
         (("--listen", "somewhere"), "--listen"),
         (("--internal-listen", "somewhere"), "--internal-listen"),
         (("--database", ""), "--database"),
@@ -98,6 +98,7 @@ fn bad_configuration_is_refused_in_one_line() {
         (("--redis", "http://cache"), "--redis"),
         (("--redis-file", "missing"), "missing"),
         (("--teacher-games-max", "0"), "--teacher-games-max"),
+        (("--measure-call-delay-ms", "0"), "--measure-call-delay-ms"),
         (("--database", "mysql://anna:short-secret@db/x"), "sqlite:"),
         (("--keys-file", ""), "--keys-file"),
         (("--keys-file", "no.json"), "no.json"),
@@ -189,6 +190,39 @@ fn postgres_is_served_only_after_it_was_migrated() {
     assert!(registered.starts_with("HTTP/1.1 201"), "{registered}");
     assert_eq!(server.sql("d0", "SELECT email FROM teachers"), "a@school.org");
     assert!(ask(&admin, "GET", "/ready").contains("200"));
+    running.stop();
+}
+
+/// Nobody leaves them on without being told at every start.
+#[test]
+fn switches_for_measurements_are_warned_of() {
+    let server = PostgresServer::start();
+    let folder = files();
+    std::fs::write(folder.path().join("url"), server.database()).unwrap();
+    let migrated = api(folder.path(), &["migrate", "--database-file", "url"])
+        .output()
+        .unwrap();
+    assert!(migrated.status.success(), "{migrated:?}");
+    let changed = [
+        ("--database", ""),
+        ("--database-file", "url"),
+        ("--measure-call-delay-ms", "5"),
+    ];
+    let mut command = serve(folder.path(), &changed);
+    command.arg("--measure-without-admission");
+    let mut running = Running::start(command);
+    running.said(
+        "--measure-without-admission: nothing keeps this process from collapsing under load; for measurements only",
+        [],
+    );
+    running.said(
+        "--measure-call-delay-ms: every call is made slow; for measurements only",
+        [],
+    );
+    let [public] = running.said("listening", ["bound"]);
+    let body = r#"{"email":"a@school.org","password":"correct horse battery","name":"A"}"#;
+    let registered = send(&public, "POST", "/store/auth/register", body);
+    assert!(registered.starts_with("HTTP/1.1 201"), "{registered}");
     running.stop();
 }
 

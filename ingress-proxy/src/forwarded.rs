@@ -1,36 +1,22 @@
 //! Who the client is: the peer, or whoever proxies in front of this one say it is, as far as they are trusted.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use http::HeaderMap;
 use ipnet::IpNet;
+use runtime::forwarded;
+pub(crate) use runtime::forwarded::is_trusted;
 
-use crate::headers::{Client, FORWARDED_FOR, FORWARDED_PROTO};
+use crate::headers::{Client, FORWARDED_PROTO};
 
 /// The client of a request. Without trust in `peer`, what its headers say counts for nothing; with it, the last address in
 /// `X-Forwarded-For` that is not itself a trusted proxy's, and the last word of `X-Forwarded-Proto`.
 pub(crate) fn client(peer: SocketAddr, https: bool, headers: &HeaderMap, trusted: &[IpNet]) -> Client {
-    let is_trusted = |address| is_trusted(address, trusted);
-    let direct = peer.ip().to_canonical();
-    if !is_trusted(direct) {
-        return Client {
-            address: direct,
-            https,
-        };
+    let address = forwarded::address(peer.ip(), headers, trusted);
+    if !is_trusted(peer.ip(), trusted) {
+        return Client { address, https };
     }
-    let said: Vec<&str> = values(headers, FORWARDED_FOR).collect();
-    let mut address = direct;
-    for hop in said.iter().rev() {
-        // What cannot be read was not written by a proxy that can be trusted; nor was anything before it.
-        let Ok(named) = hop.parse::<IpAddr>() else {
-            break;
-        };
-        address = named.to_canonical();
-        if !is_trusted(address) {
-            break;
-        }
-    }
-    let https = match values(headers, FORWARDED_PROTO).last() {
+    let https = match forwarded::words(headers, &FORWARDED_PROTO).last() {
         Some(proto) if proto.eq_ignore_ascii_case("https") => true,
         Some(proto) if proto.eq_ignore_ascii_case("http") => false,
         Some(_) | None => https,
@@ -38,24 +24,10 @@ pub(crate) fn client(peer: SocketAddr, https: bool, headers: &HeaderMap, trusted
     Client { address, https }
 }
 
-/// Whether an address is a trusted proxy's.
-pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
-    let address = address.to_canonical();
-    trusted.iter().any(|network| network.contains(&address))
-}
-
-fn values(headers: &HeaderMap, name: http::HeaderName) -> impl Iterator<Item = &str> {
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::FORWARDED_FOR;
 
     #[test]
     fn only_trusted_proxies_are_believed() {

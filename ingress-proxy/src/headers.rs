@@ -25,7 +25,7 @@ pub(crate) const UNREACHABLE: HeaderName = HeaderName::from_static(routing::UNRE
 const INTERNAL: &str = "homeroom-";
 
 const FORWARDED: HeaderName = HeaderName::from_static("forwarded");
-pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(crate) use runtime::forwarded::FORWARDED_FOR;
 pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");

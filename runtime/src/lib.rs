@@ -7,6 +7,7 @@ pub mod admin;
 pub mod config;
 pub mod descriptors;
 pub mod files;
+pub mod forwarded;
 pub mod host;
 pub mod http;
 pub mod lifecycle;

@@ -14,7 +14,7 @@ use crate::body;
 use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
-use crate::extract::{Admittance, OwnPage, Teacher, cookie};
+use crate::extract::{Admittance, OwnPage, SignIn, Teacher, cookie};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -33,6 +33,7 @@ type SignedIn = (Cookies, Json<SessionResponse>);
 /// `POST /auth/register`.
 pub(super) async fn register(
     State(api): State<Api>,
+    _within: SignIn,
     Admittance(admitted): Admittance,
     body::Json(request): body::Json<RegisterRequest, ACCOUNT_BODY_BYTES_MAX>,
 ) -> Result<(StatusCode, SignedIn), Refusal> {
@@ -66,6 +67,7 @@ pub(super) async fn register(
 /// `POST /auth/login`. An unknown address and a wrong password look and cost the same.
 pub(super) async fn login(
     State(api): State<Api>,
+    _within: SignIn,
     Admittance(admitted): Admittance,
     body::Json(request): body::Json<LoginRequest, ACCOUNT_BODY_BYTES_MAX>,
 ) -> Result<SignedIn, Refusal> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use protocol::ids::TeacherId;
 
-use super::{Counted, Quota, Shared, Verdict};
+use super::{Counted, Quota, Shared, Verdict, Whose};
 
 /// Teachers remembered: 40 bytes each; a process that meets more of them forgets all, which costs each one look into the
 /// database, and a new window.
@@ -19,7 +19,7 @@ pub struct LocalShared {
     /// Whether this process is the only one at its database.
     alone: bool,
     versions: Mutex<Versions>,
-    windows: Mutex<HashMap<(TeacherId, Counted), Window>>,
+    windows: Mutex<HashMap<(Whose, Counted), Window>>,
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl Shared for LocalShared {
         versions.changed(teacher);
     }
 
-    async fn count(&self, teacher: TeacherId, counted: Counted, quota: Quota) -> Verdict {
+    async fn count(&self, whose: Whose, counted: Counted, quota: Quota) -> Verdict {
         let now = Instant::now();
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= TEACHERS_MAX {
@@ -92,7 +92,7 @@ impl Shared for LocalShared {
             }
         }
         let window = windows
-            .entry((teacher, counted))
+            .entry((whose, counted))
             .or_insert(Window { opened: now, used: 0 });
         let open = now.duration_since(window.opened);
         if open >= quota.window {
@@ -109,6 +109,8 @@ impl Shared for LocalShared {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use uuid::Uuid;
 
     use super::*;
@@ -153,16 +155,26 @@ mod tests {
         };
         for _ in 0..3 {
             assert_eq!(
-                shared.count(teacher(1), Counted::Games, quota).await,
+                shared
+                    .count(Whose::Teacher(teacher(1)), Counted::Games, quota)
+                    .await,
                 Verdict::Within
             );
         }
-        let spent = shared.count(teacher(1), Counted::Games, quota).await;
+        let spent = shared
+            .count(Whose::Teacher(teacher(1)), Counted::Games, quota)
+            .await;
         assert!(
             matches!(spent, Verdict::Spent(left) if left > Duration::from_secs(50) && left <= quota.window),
             "{spent:?}"
         );
-        for (who, counted) in [(teacher(2), Counted::Games), (teacher(1), Counted::Requests)] {
+        let address = |last| Whose::Address(IpAddr::from([192, 0, 2, last]));
+        for (who, counted) in [
+            (Whose::Teacher(teacher(2)), Counted::Games),
+            (Whose::Teacher(teacher(1)), Counted::Requests),
+            (address(1), Counted::Games),
+            (address(2), Counted::SignIns),
+        ] {
             assert_eq!(shared.count(who, counted, quota).await, Verdict::Within);
         }
         let over = Quota {
@@ -170,7 +182,9 @@ mod tests {
             ..quota
         };
         assert_eq!(
-            shared.count(teacher(1), Counted::Games, over).await,
+            shared
+                .count(Whose::Teacher(teacher(1)), Counted::Games, over)
+                .await,
             Verdict::Within
         );
     }

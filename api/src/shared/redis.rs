@@ -16,7 +16,7 @@ use protocol::ids::TeacherId;
 use runtime::metrics::{Gauge, set};
 use thiserror::Error;
 
-use super::{Counted, LocalShared, Quota, Shared, Verdict};
+use super::{Counted, LocalShared, Quota, Shared, Verdict, Whose};
 use crate::random;
 
 /// Time for an answer; a healthy Redis takes a hundredth of it.
@@ -199,12 +199,12 @@ impl Shared for RedisShared {
         }
     }
 
-    async fn count(&self, teacher: TeacherId, counted: Counted, quota: Quota) -> Verdict {
+    async fn count(&self, whose: Whose, counted: Counted, quota: Quota) -> Verdict {
         let window_ms = i64::try_from(quota.window.as_millis()).unwrap_or(i64::MAX);
-        let key = format!("api:q:{}:{teacher}", counted.name());
+        let key = format!("api:q:{}:{whose}", counted.name());
         let args = vec![COUNT.into(), 1_i64.into(), key.into(), window_ms.into()];
         let Some((used, left_ms)) = self.ask::<(i64, i64)>("EVAL", args).await else {
-            return self.alone.count(teacher, counted, quota).await;
+            return self.alone.count(whose, counted, quota).await;
         };
         if used <= i64::from(quota.max) {
             return Verdict::Within;

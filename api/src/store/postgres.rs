@@ -33,7 +33,14 @@ const ACQUIRE_MAX: Duration = Duration::from_millis(250);
 const START_MAX: Duration = Duration::from_secs(5);
 /// Time for the server to show that it is there.
 const WATCH_MAX: Duration = Duration::from_secs(1);
-/// Time for one call of the store, whatever the server does: a frozen server does not keep its own limits.
+/// A call that takes longer than this makes the store ask whether the server lives at all: one that is frozen or cut off keeps none of its own
+/// limits, and nobody should wait for it as long as for one that has much to do.
+const SILENT_MAX: Duration = Duration::from_millis(400);
+/// Time for the sign of life. With it and the above, and the longest wait for admission (1 s), nobody hangs for 2 s.
+const SIGN_MAX: Duration = Duration::from_millis(400);
+/// Between two signs of life of a server that goes on answering, but not this call.
+const SIGN_EVERY: Duration = Duration::from_millis(300);
+/// Time for one call of the store, whatever the server does.
 const CALL_MAX: Duration = Duration::from_millis(2_500);
 /// Time for a call that moves a whole result: the largest has 100,000 answers.
 const RESULT_CALL_MAX: Duration = Duration::from_millis(4_500);
@@ -99,6 +106,41 @@ impl PostgresStore {
         })
     }
 
+    /// Bounds one call: by `time_max`, and by a server that gives no sign of life beside it.
+    fn within<'a, T: Send + 'a>(
+        &'a self,
+        time_max: Duration,
+        call: impl Future<Output = Result<T, StoreError>> + Send + 'a,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + 'a {
+        // On the heap, as a statement's future is large, and most calls end before the rest of this is looked at.
+        let mut call = Box::pin(call);
+        within(time_max, async move {
+            if let Ok(done) = tokio::time::timeout(SILENT_MAX, &mut call).await {
+                return done;
+            }
+            tokio::select! {
+                done = &mut call => done,
+                silent = Box::pin(self.silence()) => Err(silent),
+            }
+        })
+    }
+
+    /// Ends when the server does not answer any more.
+    async fn silence(&self) -> StoreError {
+        while within(SIGN_MAX, self.sign_of_life()).await.is_ok() {
+            tokio::time::sleep(SIGN_EVERY).await;
+        }
+        StoreError::Silent
+    }
+
+    async fn sign_of_life(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1")
+            .execute(&self.watch)
+            .await
+            .map(drop)
+            .map_err(database)
+    }
+
     async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
         self.primary.begin().await.map_err(database)
     }
@@ -109,7 +151,7 @@ async fn connect(config: &PostgresConfig, connections: u32) -> Result<PgPool, St
     let first = pool_options(START_MAX).max_connections(1);
     let first = first.connect_with(config.connect()).await.map_err(database)?;
     first.close().await;
-    Ok(pool_options(ACQUIRE_MAX)
+    Ok(pool_options(config.acquire_max().unwrap_or(ACQUIRE_MAX))
         .max_connections(connections)
         .connect_lazy_with(config.connect()))
 }
@@ -126,14 +168,7 @@ fn pool_options(acquire_max: Duration) -> PgPoolOptions {
 #[async_trait]
 impl StoreUpkeep for PostgresStore {
     async fn answers(&self) -> Result<(), StoreError> {
-        within(WATCH_MAX, async {
-            sqlx::query("SELECT 1")
-                .execute(&self.watch)
-                .await
-                .map(drop)
-                .map_err(database)
-        })
-        .await
+        within(WATCH_MAX, self.sign_of_life()).await
     }
 
     async fn close(&self) {
@@ -141,6 +176,12 @@ impl StoreUpkeep for PostgresStore {
         if let Some(replica) = &self.replica {
             replica.close().await;
         }
+    }
+
+    async fn stand(&self, time: Duration) -> Result<(), StoreError> {
+        let _held = self.primary.acquire().await.map_err(database)?;
+        tokio::time::sleep(time).await;
+        Ok(())
     }
 }
 

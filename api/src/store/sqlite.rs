@@ -92,6 +92,12 @@ impl StoreUpkeep for SqliteStore {
     async fn close(&self) {
         Self::close(self).await;
     }
+
+    async fn stand(&self, time: Duration) -> Result<(), StoreError> {
+        let _held = self.readers.acquire().await.map_err(database)?;
+        tokio::time::sleep(time).await;
+        Ok(())
+    }
 }
 
 /// Makes the file, if there is none, readable by its owner only: it holds password hashes and children's names. SQLite gives

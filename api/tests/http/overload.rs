@@ -1,14 +1,16 @@
 //! Past its capacity the API refuses fast and says when to come back; past their own limit a teacher is told so.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use api::{Config, PlanCheckError};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use futures_util::future::join_all;
 use futures_util::stream;
+use serde_json::json;
 
-use crate::support::{Reply, Site, document};
+use crate::support::{PASSWORD, Reply, Site, document};
 
 fn retry_after_s(reply: &Reply) -> u64 {
     reply.headers["retry-after"].to_str().unwrap().parse().unwrap()
@@ -66,6 +68,37 @@ async fn urgent_calls_are_served_while_reads_are_refused() {
     );
     for check in checks {
         check.unwrap();
+    }
+}
+
+/// What measurements set a capacity with: the one permit is held for the delay by everybody who gets it.
+#[tokio::test]
+async fn a_scripted_delay_bounds_what_is_served() {
+    let delay = Duration::from_millis(40);
+    let site = Site::with(Config {
+        permits: 1,
+        call_delay: delay,
+        ..Config::default()
+    })
+    .await;
+    let anna = site.teacher("anna").await;
+    let started = Instant::now();
+    let checks = join_all((0..5).map(|_| site.api.plan_check(anna.id, None))).await;
+    assert!(checks.iter().all(Result::is_ok), "{checks:?}");
+    assert!(started.elapsed() >= delay * 5, "{:?}", started.elapsed());
+}
+
+/// What measurements compare admission with.
+#[tokio::test]
+async fn without_admission_nobody_is_refused() {
+    let site = site(u32::MAX).await;
+    let anna = site.teacher("anna").await;
+    let paths: Vec<_> = (1..=60).map(|limit| format!("/quizzes?limit={limit}")).collect();
+    let calls = paths
+        .iter()
+        .map(|path| site.call("GET", path).bearer(&anna).send());
+    for reply in join_all(calls).await {
+        assert_eq!(reply.status, StatusCode::OK);
     }
 }
 
@@ -165,4 +198,60 @@ async fn thirty_games_in_a_minute_are_twenty_and_ten_refusals() {
         site.call("GET", "/quizzes").bearer(&anna).send().await.status,
         StatusCode::OK
     );
+}
+
+/// Before the sign-in there is only the address, and behind a trusted proxy it is the one that the proxy names.
+#[tokio::test]
+async fn sign_ins_are_limited_by_address_and_nothing_else_is() {
+    let site = Site::with(Config {
+        address_sign_ins_max: 3,
+        trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
+        ..Config::default()
+    })
+    .await;
+    let anna = site.teacher("anna").await;
+    let from = |peer: &str, said: &str, path: &str| {
+        let call = site.call("POST", path).peer(peer).json(&json!({
+            "email": "anna@school.org", "password": PASSWORD, "name": "Anna",
+        }));
+        match said {
+            "" => call.send(),
+            said => call.header("x-forwarded-for", said).send(),
+        }
+    };
+    for path in ["/auth/login", "/auth/register", "/auth/login"] {
+        let reply = from("203.0.113.9", "", path).await;
+        assert_ne!(reply.status, StatusCode::TOO_MANY_REQUESTS);
+    }
+    for path in ["/auth/login", "/auth/register"] {
+        let refused = from("203.0.113.9", "198.51.100.1", path).await;
+        refused.refused(429, "quota-exceeded");
+        assert!((1..=60).contains(&retry_after_s(&refused)));
+        assert_eq!(refused.headers["ratelimit-policy"], "\"sign-ins\";q=3;w=60");
+    }
+    // Another address, and others behind a proxy, are somebody else; the proxy's own word is not the client's.
+    for (peer, said) in [("203.0.113.10", ""), ("10.0.0.1", "198.51.100.7")] {
+        for _ in 0..3 {
+            assert_eq!(from(peer, said, "/auth/login").await.status, StatusCode::OK);
+        }
+        from(peer, said, "/auth/login")
+            .await
+            .refused(429, "quota-exceeded");
+    }
+    assert_eq!(
+        from("10.0.0.1", "198.51.100.7, 198.51.100.8", "/auth/login")
+            .await
+            .status,
+        StatusCode::OK
+    );
+    // Whoever is signed in is known by something better.
+    for _ in 0..5 {
+        let reply = site
+            .call("GET", "/users/me")
+            .peer("203.0.113.9")
+            .bearer(&anna)
+            .send()
+            .await;
+        assert_eq!(reply.status, StatusCode::OK);
+    }
 }

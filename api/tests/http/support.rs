@@ -1,11 +1,13 @@
 //! A whole API in a scratch folder, and a small client for it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::{Api, Clock, Config, Keys, SqliteStore};
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use protocol::ids::TeacherId;
@@ -96,6 +98,13 @@ impl Call {
 
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.request.headers_mut().insert(name, value.parse().unwrap());
+        self
+    }
+
+    /// As if the connection came from this address.
+    pub(crate) fn peer(mut self, address: &str) -> Self {
+        let peer = SocketAddr::new(address.parse().unwrap(), 1);
+        self.request.extensions_mut().insert(ConnectInfo(peer));
         self
     }
 

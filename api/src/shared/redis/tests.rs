@@ -58,7 +58,10 @@ async fn a_change_is_seen_by_every_process_and_counts_are_one() {
 
     let mut within = 0;
     for process in [&here, &there, &here, &there, &here, &there, &here] {
-        match process.count(teacher(1), Counted::Games, QUOTA).await {
+        match process
+            .count(Whose::Teacher(teacher(1)), Counted::Games, QUOTA)
+            .await
+        {
             Verdict::Within => within += 1,
             Verdict::Spent(left) => {
                 assert!(left <= QUOTA.window && left > QUOTA.window / 2, "{left:?}");
@@ -67,7 +70,9 @@ async fn a_change_is_seen_by_every_process_and_counts_are_one() {
     }
     assert_eq!(within, 5, "over both processes");
     assert_eq!(
-        there.count(teacher(1), Counted::Requests, QUOTA).await,
+        there
+            .count(Whose::Teacher(teacher(1)), Counted::Requests, QUOTA)
+            .await,
         Verdict::Within
     );
     // The window ends by itself.
@@ -84,7 +89,9 @@ async fn without_redis_nothing_waits_and_nothing_is_remembered() {
     let started = Instant::now();
     for n in 0..200 {
         assert_eq!(shared.version(teacher(1)).await, None);
-        let counted = shared.count(teacher(1), Counted::Games, QUOTA).await;
+        let counted = shared
+            .count(Whose::Teacher(teacher(1)), Counted::Games, QUOTA)
+            .await;
         assert_eq!(counted == Verdict::Within, n < 5, "this process counts by itself");
     }
     assert!(

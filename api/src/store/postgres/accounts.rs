@@ -5,7 +5,7 @@ use protocol::ids::TeacherId;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use super::{CALL_MAX, PostgresStore, database, get, int8, uint8, within};
+use super::{CALL_MAX, PostgresStore, database, get, int8, uint8};
 use crate::session::Session;
 use crate::store::{Account, AccountStore, Inserted, StoreError};
 
@@ -26,7 +26,7 @@ impl AccountStore for PostgresStore {
         .bind(&account.name)
         .bind(password_hash)
         .bind(int8(now_ms));
-        let done = within(CALL_MAX, async {
+        let done = self.within(CALL_MAX, async {
             insert.execute(&self.primary).await.map_err(database)
         });
         Ok(if done.await?.rows_affected() == 1 {
@@ -39,7 +39,7 @@ impl AccountStore for PostgresStore {
     async fn account_by_email(&self, email: &str) -> Result<Option<(Account, String)>, StoreError> {
         let query =
             sqlx::query("SELECT id, email, name, password_hash FROM teachers WHERE email = $1").bind(email);
-        let row = within(CALL_MAX, async {
+        let row = self.within(CALL_MAX, async {
             query.fetch_optional(&self.primary).await.map_err(database)
         });
         row.await?
@@ -49,7 +49,7 @@ impl AccountStore for PostgresStore {
 
     async fn account(&self, id: TeacherId) -> Result<Option<Account>, StoreError> {
         let query = sqlx::query("SELECT id, email, name FROM teachers WHERE id = $1").bind(id.0);
-        let row = within(CALL_MAX, async {
+        let row = self.within(CALL_MAX, async {
             query.fetch_optional(&self.primary).await.map_err(database)
         });
         row.await?.map(|row| account(&row)).transpose()
@@ -59,7 +59,7 @@ impl AccountStore for PostgresStore {
         let update = sqlx::query("UPDATE teachers SET password_hash = $1 WHERE id = $2")
             .bind(password_hash)
             .bind(id.0);
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             update.execute(&self.primary).await.map(drop).map_err(database)
         })
         .await
@@ -71,7 +71,8 @@ impl AccountStore for PostgresStore {
         now_ms: u64,
         sessions_max: u32,
     ) -> Result<(), StoreError> {
-        within(CALL_MAX, self.store_session(session, now_ms, sessions_max)).await
+        self.within(CALL_MAX, self.store_session(session, now_ms, sessions_max))
+            .await
     }
 
     async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError> {
@@ -79,7 +80,7 @@ impl AccountStore for PostgresStore {
             "SELECT id, teacher_id, current, previous, issued_ms, expires_ms FROM sessions WHERE id = $1",
         )
         .bind(id);
-        let row = within(CALL_MAX, async {
+        let row = self.within(CALL_MAX, async {
             query.fetch_optional(&self.primary).await.map_err(database)
         });
         row.await?.map(|row| session(&row)).transpose()
@@ -96,7 +97,7 @@ impl AccountStore for PostgresStore {
         .bind(int8(next.expires_ms))
         .bind(next.id)
         .bind(&was[..]);
-        let done = within(CALL_MAX, async {
+        let done = self.within(CALL_MAX, async {
             update.execute(&self.primary).await.map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
@@ -104,7 +105,7 @@ impl AccountStore for PostgresStore {
 
     async fn delete_session(&self, id: Uuid) -> Result<(), StoreError> {
         let delete = sqlx::query("DELETE FROM sessions WHERE id = $1").bind(id);
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             delete.execute(&self.primary).await.map(drop).map_err(database)
         })
         .await

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr as _;
+use std::time::Duration;
 
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -23,6 +24,7 @@ pub struct PostgresConfig {
     options: PgConnectOptions,
     has_password: bool,
     connections: u32,
+    acquire_max: Option<Duration>,
     replica: Option<Box<PostgresConfig>>,
 }
 
@@ -57,6 +59,7 @@ impl PostgresConfig {
                 ("idle_in_transaction_session_timeout", TRANSACTION_IDLE_MAX_MS),
             ]),
             connections: CONNECTIONS_DEFAULT,
+            acquire_max: None,
             replica: None,
         })
     }
@@ -66,6 +69,18 @@ impl PostgresConfig {
     pub fn with_connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(1);
         self
+    }
+
+    /// With calls that wait this long for a connection: for measurements without admission, which shows what a pool's own queue
+    /// comes to.
+    #[must_use]
+    pub fn with_acquire_max(mut self, acquire_max: Duration) -> Self {
+        self.acquire_max = Some(acquire_max);
+        self
+    }
+
+    pub(super) fn acquire_max(&self) -> Option<Duration> {
+        self.acquire_max
     }
 
     /// Connections at most.

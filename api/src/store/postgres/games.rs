@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{
     CALL_MAX, ONE_MOMENT, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8,
-    within,
 };
 use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
 
@@ -20,11 +19,11 @@ mod write;
 #[async_trait]
 impl GameStore for PostgresStore {
     async fn save_result(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError> {
-        within(RESULT_CALL_MAX, self.save(result, epoch)).await
+        self.within(RESULT_CALL_MAX, self.save(result, epoch)).await
     }
 
     async fn reserve_epoch(&self, id: GameId, above: u32) -> Result<Option<u32>, StoreError> {
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             let mut tx = self.begin().await?;
             // Before the look: of a save and a reservation at the same time, the second sees what the first did.
             let epoch = epochs::reserve(&mut tx, id, above).await?;
@@ -38,7 +37,7 @@ impl GameStore for PostgresStore {
     }
 
     async fn has_result(&self, id: GameId) -> Result<bool, StoreError> {
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             let mut connection = self.primary.acquire().await.map_err(database)?;
             epochs::has_result(&mut connection, id).await
         })
@@ -60,14 +59,14 @@ impl GameStore for PostgresStore {
         .bind(after.map_or(i64::MAX, |key| int8(key.at_ms)))
         .bind(after.map_or(Uuid::max(), |key| key.id))
         .bind(i64::from(limit));
-        let rows = within(CALL_MAX, async {
+        let rows = self.within(CALL_MAX, async {
             query.fetch_all(&self.primary).await.map_err(database)
         });
         rows.await?.iter().map(summary).collect()
     }
 
     async fn game(&self, teacher: TeacherId, id: GameId) -> Result<Option<GameResult>, StoreError> {
-        within(RESULT_CALL_MAX, async {
+        self.within(RESULT_CALL_MAX, async {
             let mut tx = self.primary.begin_with(ONE_MOMENT).await.map_err(database)?;
             let game = read::game(&mut tx, id).await?;
             Ok(game.filter(|game| game.teacher == teacher))
@@ -76,7 +75,7 @@ impl GameStore for PostgresStore {
     }
 
     async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError> {
-        within(RESULT_CALL_MAX, self.delete(teacher, id)).await
+        self.within(RESULT_CALL_MAX, self.delete(teacher, id)).await
     }
 }
 

@@ -7,7 +7,7 @@ use protocol::rest::{QuizResponse, QuizSummary};
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use super::{CALL_MAX, PostgresStore, database, get, int4, int8, take_turn, uint4, uint8, within};
+use super::{CALL_MAX, PostgresStore, database, get, int4, int8, take_turn, uint4, uint8};
 use crate::store::documents::{from_json, to_json};
 use crate::store::{Inserted, PageKey, QuizChange, QuizStore, StoreError};
 
@@ -28,7 +28,7 @@ impl QuizStore for PostgresStore {
         .bind(after.map_or(i64::MAX, |key| int8(key.at_ms)))
         .bind(after.map_or(Uuid::max(), |key| key.id))
         .bind(i64::from(limit));
-        let rows = within(CALL_MAX, async {
+        let rows = self.within(CALL_MAX, async {
             query.fetch_all(&self.primary).await.map_err(database)
         });
         rows.await?.iter().map(summary).collect()
@@ -40,7 +40,8 @@ impl QuizStore for PostgresStore {
         quiz: &QuizResponse,
         quizzes_max: u32,
     ) -> Result<Inserted, StoreError> {
-        within(CALL_MAX, self.add_quiz(teacher, quiz, quizzes_max)).await
+        self.within(CALL_MAX, self.add_quiz(teacher, quiz, quizzes_max))
+            .await
     }
 
     async fn quiz(&self, teacher: TeacherId, id: QuizId) -> Result<Option<QuizResponse>, StoreError> {
@@ -49,7 +50,7 @@ impl QuizStore for PostgresStore {
         )
         .bind(id.0)
         .bind(teacher.0);
-        let row = within(CALL_MAX, async {
+        let row = self.within(CALL_MAX, async {
             query.fetch_optional(&self.primary).await.map_err(database)
         });
         row.await?.map(|row| full(&row)).transpose()
@@ -63,11 +64,12 @@ impl QuizStore for PostgresStore {
         quiz: &QuizDocument,
         now_ms: u64,
     ) -> Result<QuizChange, StoreError> {
-        within(CALL_MAX, self.change_quiz(teacher, id, version, quiz, now_ms)).await
+        self.within(CALL_MAX, self.change_quiz(teacher, id, version, quiz, now_ms))
+            .await
     }
 
     async fn delete_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError> {
-        within(CALL_MAX, self.remove_quiz(teacher, id)).await
+        self.within(CALL_MAX, self.remove_quiz(teacher, id)).await
     }
 }
 

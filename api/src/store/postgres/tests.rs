@@ -140,8 +140,13 @@ async fn a_frozen_server_hangs_nobody() {
     let store = fresh(&server).await;
     store.insert_account(&account(1), "hash", 1).await.unwrap();
     server.freeze();
-    let refused = tokio::time::timeout(CALL_MAX * 2, store.account(account(1).id)).await;
+    // A call of a client that waited a second for its turn must not have hung for two.
+    let within = SILENT_MAX + SIGN_MAX + Duration::from_millis(200);
+    let refused = tokio::time::timeout(within, store.account(account(1).id)).await;
     assert!(matches!(refused, Ok(Err(StoreError::Silent))), "{refused:?}");
+    let result = contract::game(1, account(1).id, 90_000, 30, 5);
+    let refused = tokio::time::timeout(within, store.save_result(&result, 1)).await;
+    assert!(matches!(refused, Ok(Err(_))), "{refused:?}");
     server.thaw();
     let deadline = Instant::now() + Duration::from_secs(20);
     while store.account(account(1).id).await.is_err() {

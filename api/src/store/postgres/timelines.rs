@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::TeacherId;
 use protocol::timeline::GameTimeline;
 
-use super::{CALL_MAX, PostgresStore, database, get, within};
+use super::{CALL_MAX, PostgresStore, database, get};
 use crate::store::documents::{from_json, to_json};
 use crate::store::{StoreError, TIMELINES_MAX, TimelineStore, TimelinesOf};
 
@@ -16,7 +16,7 @@ impl TimelineStore for PostgresStore {
             .bind(to_json(timeline, "timeline")?)
             .bind(timeline.game.0)
             .bind(timeline.code.as_str());
-        let done = within(CALL_MAX, async {
+        let done = self.within(CALL_MAX, async {
             update.execute(&self.primary).await.map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
@@ -42,7 +42,7 @@ impl TimelineStore for PostgresStore {
         let query = query
             .bind(teacher.map(|teacher| teacher.0))
             .bind(i64::from(TIMELINES_MAX));
-        let rows = within(CALL_MAX, async {
+        let rows = self.within(CALL_MAX, async {
             query.fetch_all(&self.primary).await.map_err(database)
         });
         let timelines = rows.await?;

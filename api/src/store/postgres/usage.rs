@@ -9,7 +9,7 @@ use runtime::metrics::{Counter, inc};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Postgres, Transaction};
 
-use super::{CALL_MAX, ONE_MOMENT, PostgresStore, database, get, int8, uint8, within};
+use super::{CALL_MAX, ONE_MOMENT, PostgresStore, database, get, int8, uint8};
 use crate::store::{DAY_MS, MOST_PLAYED_MAX, StoreError, Usage, UsageStore, usage};
 
 /// Time for the copy to show how far it is; the primary is asked after that.
@@ -18,7 +18,7 @@ const COPY_MAX: Duration = Duration::from_millis(250);
 #[async_trait]
 impl UsageStore for PostgresStore {
     async fn usage(&self, teacher: TeacherId, since_ms: u64) -> Result<Usage, StoreError> {
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             if let Some(mut copy) = self.copy_up_to_date(teacher).await?
                 && let Ok(usage) = usage_in(&mut copy, teacher, since_ms).await
             {
@@ -31,7 +31,7 @@ impl UsageStore for PostgresStore {
     }
 
     async fn usage_by_day(&self, teacher: TeacherId, since_ms: u64) -> Result<Vec<UsageDay>, StoreError> {
-        within(CALL_MAX, async {
+        self.within(CALL_MAX, async {
             if let Some(mut copy) = self.copy_up_to_date(teacher).await?
                 && let Ok(days) = days_in(&mut copy, teacher, since_ms).await
             {
