@@ -5,7 +5,9 @@
 //! decided in [`crate::plan`], what they saw is kept in [`crate::measure`].
 
 mod board;
+pub mod calls;
 pub mod codec;
+mod connect;
 mod engine;
 mod host;
 mod http;

@@ -5,6 +5,7 @@
 
 mod from_server;
 mod rest;
+mod site;
 mod to_server;
 
 pub use from_server::{
@@ -13,6 +14,10 @@ pub use from_server::{
 pub use rest::{
     AnswerRow, CreateGame, CreatedGame, PlayerRow, Problem, QuizDocument, Register, Report, Session, Status,
     StoredQuiz, reference_document,
+};
+pub use site::{
+    Dashboard, History, Listed, Login, PlanCheck, PlayedAnswer, PlayedBy, PlayedGame, PlayedQuestion,
+    QuizVersion, ServiceSigner, Settings, SignedIn, UserId,
 };
 pub use to_server::ToServer;
 

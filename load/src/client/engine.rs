@@ -117,6 +117,7 @@ impl Engine {
         let door = |target: &Target| Door {
             address: target.address,
             request: super::link::request(&target.host, &path),
+            from: self.targets.source_of(number),
         };
         let doors = self.targets.doors(code).map(door).collect();
         while self.world.classes.len() <= index(number) {
@@ -369,13 +370,14 @@ impl Engine {
             return;
         };
         let door = conn.door(&self.world);
-        let Some(address) = door.map(|door| door.address).filter(|_| conn.link.is_none()) else {
+        let ends = door.map(|door| (door.address, door.from));
+        let Some((address, from)) = ends.filter(|_| conn.link.is_none()) else {
             return;
         };
         if let Role::Player(player) = &mut conn.role {
             player.on_connecting(late_us);
         }
-        let opened = Link::connect(address).and_then(|mut link| {
+        let opened = Link::connect(address, from).and_then(|mut link| {
             let interest = Interest::READABLE | Interest::WRITABLE;
             let token = Token(index(number));
             self.poll

@@ -2,12 +2,13 @@
 //! What the messages mean is left to [`super::player`] and [`super::host`].
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mio::net::TcpStream;
 use thiserror::Error;
 
 use super::codec::{CodecError, Decoder, Message};
+use super::connect::connect;
 use super::receive::{self, Inbox};
 use crate::sys::clock::Stamp;
 
@@ -81,8 +82,8 @@ impl Link {
     ///
     /// # Errors
     /// No descriptor or no port is left.
-    pub(super) fn connect(address: SocketAddr) -> Result<Self, LinkError> {
-        let stream = TcpStream::connect(address).map_err(LinkError::Connect)?;
+    pub(super) fn connect(address: SocketAddr, from: Option<IpAddr>) -> Result<Self, LinkError> {
+        let stream = connect(address, from).map_err(LinkError::Connect)?;
         Ok(Self {
             stream,
             stage: Stage::Connecting,

@@ -1,6 +1,8 @@
 //! Where the servers of a run are: one address for everything, or game servers addressed one by one beside the API.
 //! Separate processes take the same paths as a proxy does by default, as they strip no prefix that is not there.
 
+use std::net::IpAddr;
+
 use super::http::{Http, Target};
 use crate::plan;
 use crate::sys::{index, small};
@@ -19,6 +21,8 @@ pub struct Targets {
     api: Target,
     game_prefix: String,
     store_prefix: String,
+    /// Own addresses that classes come from, in turn; none leaves it to the system.
+    sources: Vec<IpAddr>,
 }
 
 impl From<Target> for Targets {
@@ -37,6 +41,7 @@ impl Targets {
             api,
             game_prefix: GAME_PREFIX.to_owned(),
             store_prefix: STORE_PREFIX.to_owned(),
+            sources: Vec::new(),
         }
     }
 
@@ -58,6 +63,19 @@ impl Targets {
             store_prefix: store.trim_end_matches('/').to_owned(),
             ..self
         }
+    }
+
+    /// The same servers for classes that come from these addresses of this machine, in turn.
+    #[must_use]
+    pub fn coming_from(self, sources: Vec<IpAddr>) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// The address that the members of a class come from.
+    #[must_use]
+    pub fn source_of(&self, class: u32) -> Option<IpAddr> {
+        let place = index(class) % self.sources.len().max(1);
+        self.sources.get(place).copied()
     }
 
     /// Game servers that are addressed one by one.

@@ -1,6 +1,6 @@
 //! What the clients of a run share: the plan, the classes, the tally; and what a client asks the engine to do.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::Serialize;
 
@@ -44,6 +44,8 @@ pub struct Door {
     pub address: SocketAddr,
     /// The handshake that opens a socket of this game.
     pub request: Vec<u8>,
+    /// The own address that its clients come from; none leaves it to the system.
+    pub from: Option<IpAddr>,
 }
 
 /// What the end of a socket means that nobody asked for.

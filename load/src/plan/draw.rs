@@ -36,6 +36,12 @@ pub enum Subject {
     Kill = 13,
     /// How long a client waits before it connects again.
     Backoff = 14,
+    /// When the next call arrives.
+    Arrival = 15,
+    /// Which call it is.
+    Call = 16,
+    /// What was there before a run: games of the past, their players and answers.
+    Past = 17,
 }
 
 /// The generator of one seed.
