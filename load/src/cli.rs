@@ -3,10 +3,14 @@
 //! Exit codes: 0 passed, 1 a bar was missed or something was wrong, 64 bad configuration, 69 the run could not be
 //! carried out.
 
+mod api;
+mod classes;
+mod common;
 mod faults;
 mod floor;
 mod records;
 mod run;
+mod scenario;
 mod topology;
 mod under;
 mod up;
@@ -41,7 +45,7 @@ enum Command {
     Up(up::UpArgs),
     /// Runs a scenario.
     #[command(subcommand)]
-    Run(Box<run::Scenario>),
+    Run(Box<scenario::Scenario>),
     /// Measures the least that the machine takes to write one frame to every socket.
     Floor(floor::FloorArgs),
     /// Puts the segments of one run together and judges them, in any order.
@@ -147,6 +151,7 @@ mod tests {
             "load run idle --target http://127.0.0.1:1",
             "load run idle --up --pid 3",
             "load run nine",
+            "load run overload --target http://127.0.0.1:1 --servers http://127.0.0.1:2",
             "load run kill --up --cut --freeze",
             "load run scale --up --classes 1",
             "load run rolling --up --rounds 0",

@@ -5,18 +5,30 @@ use thiserror::Error;
 
 use crate::client::{EngineError, HttpError};
 
+mod batch;
 pub mod bigroom;
+pub mod dashboard;
+mod demand;
+pub mod e2e;
 mod ending;
 pub mod idle;
 pub mod kill;
+mod mixture;
+pub mod nine;
+pub mod overload;
 mod own;
+mod place;
 pub mod ramp;
 pub mod reconnect;
 pub mod scale;
 mod school;
 mod setup;
+mod staff;
+pub mod storage;
+mod timetable;
 
 pub use ending::Ending;
+pub use place::Place;
 pub use setup::{Lobby, Teacher};
 
 /// Why a scenario could not be carried out. Faults of the servers during it are figures, not errors.
@@ -39,6 +51,9 @@ pub enum ScenarioError {
     /// All codes drawn are in use.
     #[error("{0} game codes in a row are in use")]
     NoCode(u32),
+    /// The servers of the run are not what it needs.
+    #[error("{0}")]
+    Place(String),
     /// A process did not come back after it was killed.
     #[error("{0}")]
     Victim(String),

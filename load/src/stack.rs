@@ -2,6 +2,7 @@
 //! Each process has a [`service::Service`] of its own; which there are and how they find each other is decided here.
 
 mod commands;
+mod database;
 mod fleet;
 mod network;
 mod probe;
@@ -12,21 +13,24 @@ mod victims;
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::client::{Target, TargetError, Targets};
+use crate::sys::postgres::{OWNER, Programs};
 use crate::sys::{clock, signals};
 use crate::verdict::monitor::{Process, Processes};
-pub use commands::{Program, REDIS, start_under};
+pub use commands::{POSTGRES, Program, REDIS, start_under};
+pub use database::StruckDatabase;
 pub use fleet::Growing;
 use network::Networks;
 pub use probe::Probe;
 use service::Service;
 pub use service::{Cause, Pauses, Restart};
-pub use topology::{Store, Topology, TopologyError};
+pub use topology::{Apis, Database, Store, Topology, TopologyError};
 pub use victims::Struck;
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
@@ -56,6 +60,12 @@ pub enum StackError {
         #[source]
         source: io::Error,
     },
+    /// There is no PostgreSQL.
+    #[error("no PostgreSQL is installed; install it (apt-get install postgresql), or give --database sqlite")]
+    NoPostgres,
+    /// Its files cannot be made, or not brought to this release.
+    #[error("the database cannot be made")]
+    Database(#[source] io::Error),
     /// It is none that knows functions.
     #[error("{path} is no Redis of version 7 or newer; it says: {words}")]
     OldRedis {
@@ -88,6 +98,7 @@ pub struct Stack {
     apis: Vec<Target>,
     games: Vec<Target>,
     proxies: Vec<Target>,
+    api_admins: Vec<Target>,
     game_admins: Vec<Target>,
     proxy_admins: Vec<Target>,
     stores: Vec<String>,
@@ -119,6 +130,7 @@ impl Stack {
             apis: Vec::new(),
             games: Vec::new(),
             proxies: Vec::new(),
+            api_admins: Vec::new(),
             game_admins: Vec::new(),
             proxy_admins: Vec::new(),
             stores: Vec::new(),
@@ -144,6 +156,7 @@ impl Stack {
                 proxies,
                 store,
                 networks,
+                settings,
             } => {
                 stack.binaries.clone_from(binaries);
                 if *networks {
@@ -152,7 +165,7 @@ impl Stack {
                 if let Store::Redis { binary } = store {
                     stack.start_redis(binary, &directory)?;
                 }
-                let apis = stack.start_apis(*apis, &directory)?;
+                let apis = stack.start_apis(*apis, settings, &directory)?;
                 for _ in 0..*games {
                     stack.start_game()?;
                 }
@@ -192,13 +205,43 @@ impl Stack {
         self.launch(program, directory)
     }
 
-    fn start_apis(&mut self, number: u32, directory: &Path) -> Result<Vec<Program>, StackError> {
+    /// Starts the database server of the APIs, makes their database, and tells its address.
+    fn start_postgres(&mut self, directory: &Path) -> Result<String, StackError> {
+        let programs = Programs::installed().ok_or(StackError::NoPostgres)?;
+        // The server runs as somebody else, who has to get at its files.
+        let open = fs::Permissions::from_mode(0o711);
+        fs::set_permissions(directory, open).map_err(StackError::Start)?;
+        let data = directory.join(commands::POSTGRES);
+        programs.make(&data).map_err(StackError::Database)?;
+        let [listen] = self.free()?;
+        self.launch(commands::postgres(&programs, &data, listen), directory)?;
+        let url = format!("postgres://{OWNER}@{listen}/postgres");
+        commands::migrate(&self.binaries, &url).map_err(StackError::Database)?;
+        Ok(url)
+    }
+
+    fn start_apis(
+        &mut self,
+        number: u32,
+        settings: &Apis,
+        directory: &Path,
+    ) -> Result<Vec<Program>, StackError> {
         commands::write_secrets(directory).map_err(StackError::Start)?;
+        let database = match settings.database {
+            Database::Sqlite => commands::sqlite(directory),
+            Database::Postgres => self.start_postgres(directory)?,
+        };
         let mut apis = Vec::new();
         // The first API makes database and keys, so it is up before anybody reads them.
         for number in 0..number {
             let at: [SocketAddr; 3] = self.free()?;
-            let program = commands::api(&self.binaries, directory, number, at);
+            let mut flags = settings.flags.clone();
+            if let Some(redis) = self.stores.first().filter(|_| settings.agrees(number)) {
+                flags.extend(["--redis".to_owned(), redis.clone()]);
+            }
+            let program = commands::api(&self.binaries, directory, number, at, &database, &flags);
+            self.api_admins
+                .extend(program.admin().map(target_at).transpose()?);
             apis.push(program.clone());
             let target = self.launch_server(program, directory)?;
             self.apis.push(target);
@@ -304,6 +347,27 @@ impl Stack {
     #[must_use]
     pub fn apis(&self) -> &[Target] {
         &self.apis
+    }
+
+    /// Where the APIs listen for game servers.
+    #[must_use]
+    pub fn internal(&self) -> Vec<Target> {
+        let targets = self.internal.iter().map(|&address| target_at(address).ok());
+        targets.flatten().collect()
+    }
+
+    /// Where the APIs' probes are answered.
+    #[must_use]
+    pub fn api_admins(&self) -> &[Target] {
+        &self.api_admins
+    }
+
+    /// The secret that game servers sign their calls to the APIs with.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn service_secret(&self) -> io::Result<Vec<u8>> {
+        commands::service_secret(self.data.path())
     }
 
     /// Where the game servers are.

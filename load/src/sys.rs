@@ -7,6 +7,7 @@ pub mod end;
 pub mod hardware;
 pub mod limits;
 pub mod namespace;
+pub mod postgres;
 pub mod process;
 pub mod redis;
 pub mod signals;

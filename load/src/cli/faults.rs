@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Failure;
-use super::run::Common;
+use super::common::Common;
 use crate::plan::{Plan, Segment};
 use crate::scenario::kill::{self, Blow};
 use crate::scenario::scale;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::stack::{Pauses, Stack, StackError, Store, Topology};
+use crate::stack::{Apis, Database, Pauses, Stack, StackError, Store, Topology};
 
 /// Servers to start.
 #[derive(Debug, Args)]
@@ -17,12 +17,17 @@ pub(super) struct TopologyArgs {
     #[arg(long, value_name = "N", requires = "games")]
     apis: Option<u32>,
     /// Where games are kept: embedded, or redis with --games, which starts the redis-server that is installed.
-    #[arg(long, value_name = "STORE", default_value = "embedded", value_parser = kind)]
-    store: Kind,
+    /// [default: embedded, or what a scenario needs]
+    #[arg(long, value_name = "STORE", value_parser = kind)]
+    store: Option<Kind>,
     /// What has ended is started again after so many milliseconds, each time. [default: 200 at first, twice as long each
     /// time up to 6,000, forgiven after 12 s of life; kill: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=60_000))]
     restart_after: Option<u64>,
+    /// Where APIs keep everything: sqlite, or postgres with --games, which starts the PostgreSQL that is installed. [default: sqlite, or
+    /// what a scenario needs]
+    #[arg(long, value_name = "DATABASE", value_parser = database)]
+    database: Option<Database>,
     /// Proxies before them, up to 8; the members of a class are spread over them, and who comes back takes the next one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     proxies: u32,
@@ -36,9 +41,50 @@ pub(super) struct TopologyArgs {
 
 /// Where games are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Embedded,
     Redis,
+}
+
+/// What a command starts where nothing else is said.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    /// Game servers; none is one process that is everything.
+    pub(super) games: Option<u32>,
+    /// APIs; one when there is no number.
+    pub(super) apis: Option<u32>,
+    /// Where games are kept.
+    pub(super) store: Kind,
+    /// Between a process's end and its next start.
+    pub(super) pauses: Pauses,
+    /// Whether each game server has a network of its own, which can be cut.
+    pub(super) networks: bool,
+    /// How the APIs are set.
+    pub(super) settings: Apis,
+}
+
+impl Wanted {
+    /// One process, restarted after `pauses`.
+    pub(super) fn one(pauses: Pauses) -> Self {
+        Self {
+            games: None,
+            apis: None,
+            store: Kind::Embedded,
+            pauses,
+            networks: false,
+            settings: Apis::default(),
+        }
+    }
+}
+
+fn database(text: &str) -> Result<Database, String> {
+    match text {
+        "sqlite" => Ok(Database::Sqlite),
+        "postgres" => Ok(Database::Postgres),
+        other => Err(format!(
+            "there is no database `{other}` to start here; there are `sqlite` and `postgres`"
+        )),
+    }
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
@@ -55,7 +101,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 impl TopologyArgs {
     /// Whether there are several game servers that share a store.
     pub(super) fn is_cluster(&self) -> bool {
-        self.store == Kind::Redis && self.games.is_some_and(|games| games > 1)
+        self.store == Some(Kind::Redis) && self.games.is_some_and(|games| games > 1)
     }
 
     /// Proxies.
@@ -69,52 +115,55 @@ impl TopologyArgs {
             .map_or(1, |games| games + self.apis.unwrap_or(1) + self.proxies)
     }
 
-    /// Starts them: `games` game servers when nothing is said, one process when that is none; `pauses` likewise. With `networks`
-    /// each game server has one of its own, which can be cut.
-    pub(super) fn start(&self, games: Option<u32>, pauses: Pauses, networks: bool) -> Result<Stack, Failure> {
-        let Self {
-            store,
-            proxies,
-            bin,
-            bin_dir,
-            ..
-        } = self;
+    /// Starts them, as `wanted` where nothing is said.
+    pub(super) fn start(&self, wanted: Wanted) -> Result<Stack, Failure> {
+        let topology = self.topology(&wanted)?;
+        let topology = topology
+            .with_proxies(self.proxies)
+            .map_err(Failure::configuration)?;
+        let mut settings = wanted.settings;
+        settings.database = self.database.unwrap_or(settings.database);
+        let topology = topology.with_apis(settings).map_err(Failure::configuration)?;
+        let topology = match wanted.networks {
+            true => topology.with_networks().map_err(Failure::configuration)?,
+            false => topology,
+        };
+        let pauses = self.restart_after.map_or(wanted.pauses, Pauses::always);
+        Ok(Stack::start(&topology, pauses)?)
+    }
+
+    fn topology(&self, wanted: &Wanted) -> Result<Topology, Failure> {
+        let Self { bin, bin_dir, .. } = self;
+        let store = self.store.unwrap_or(wanted.store);
         let kept = match store {
             Kind::Embedded => Store::Memory,
             Kind::Redis => Store::redis(),
         };
         let directory = bin_dir.clone().unwrap_or_else(Topology::default_directory);
-        let topology = match self.games.or(games.filter(|_| bin.is_none())) {
-            Some(games) => Topology::separate(directory, games, self.apis.unwrap_or(1), kept)
-                .map_err(Failure::configuration)?,
-            None if *store == Kind::Redis => {
-                return Err(Failure::configuration(anyhow::anyhow!(
-                    "--store redis goes with game servers as processes of their own (--games N); homeroom keeps its games in a file"
-                )));
-            }
-            None => Topology::One {
+        let apis = self.apis.or(wanted.apis).unwrap_or(1);
+        match self.games.or(wanted.games.filter(|_| bin.is_none())) {
+            Some(games) => Topology::separate(directory, games, apis, kept).map_err(Failure::configuration),
+            None if store == Kind::Redis => Err(Failure::configuration(anyhow::anyhow!(
+                "--store redis goes with game servers as processes of their own (--games N); homeroom keeps its games in a file"
+            ))),
+            None => Ok(Topology::One {
                 binary: bin.clone().unwrap_or_else(|| directory.join("homeroom")),
-            },
-        };
-        let topology = topology.with_proxies(*proxies).map_err(Failure::configuration)?;
-        let topology = match networks {
-            true => topology.with_networks().map_err(Failure::configuration)?,
-            false => topology,
-        };
-        let pauses = self.restart_after.map_or(pauses, Pauses::always);
-        Ok(Stack::start(&topology, pauses)?)
+            }),
+        }
     }
 }
 
 impl From<StackError> for Failure {
     fn from(error: StackError) -> Self {
         match error {
-            StackError::NoBinary { .. } | StackError::NoRedis { .. } | StackError::OldRedis { .. } => {
-                Self::configuration(error)
-            }
-            StackError::Start(_) | StackError::Target(_) | StackError::NotUp { .. } => {
-                Self::unavailable(error)
-            }
+            StackError::NoBinary { .. }
+            | StackError::NoRedis { .. }
+            | StackError::OldRedis { .. }
+            | StackError::NoPostgres => Self::configuration(error),
+            StackError::Start(_)
+            | StackError::Target(_)
+            | StackError::Database(_)
+            | StackError::NotUp { .. } => Self::unavailable(error),
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::Failure;
-use super::topology::TopologyArgs;
+use super::topology::{TopologyArgs, Wanted};
 use crate::report::Console;
 use crate::stack::{Cause, Pauses, Restart, Stack};
 use crate::sys::{clock, signals};
@@ -22,7 +22,10 @@ pub(super) struct UpArgs {
 
 /// Runs until a signal asks for the end.
 pub(super) fn up(args: &UpArgs, console: &mut Console) -> Result<bool, Failure> {
-    let stack = args.topology.start(Some(GAMES), Pauses::CLUSTER, false)?;
+    let stack = args.topology.start(Wanted {
+        games: Some(GAMES),
+        ..Wanted::one(Pauses::CLUSTER)
+    })?;
     announce(&stack, console);
     let mut told = vec![0; stack.services().len()];
     let mut pids: Vec<_> = stack.services().iter().map(|service| service.pid()).collect();

@@ -55,3 +55,39 @@ pub const BACK_AFTER_CUT_MS_TARGET: f64 = 7_000.0;
 pub const BACK_AFTER_STOP_MS_MAX: f64 = 3_000.0;
 /// Bar: the longest time that a game was without service when it was moved, in milliseconds.
 pub const WITHOUT_SERVICE_MS_MAX: f64 = 1_000.0;
+/// Bar: what goodput may lack to its peak at 1.5 to 10 times the ceiling, in percent.
+pub const GOODPUT_BELOW_PEAK_PERCENT_MAX: f64 = 5.0;
+/// The same at the ceiling itself, where chance alone leaves some of it unused.
+pub const GOODPUT_BELOW_PEAK_AT_CEILING_PERCENT_MAX: f64 = 10.0;
+/// Bar: a call that is admitted under any load, p99, in milliseconds.
+pub const ADMITTED_MS_MAX: f64 = 250.0;
+/// Bar: a call that is refused for want of capacity, p99, in milliseconds.
+pub const REFUSED_MS_MAX: f64 = 50.0;
+/// Bar: calls of game servers that are not served under any load, in percent.
+pub const URGENT_UNSERVED_PERCENT_MAX: f64 = 0.1;
+/// Bar: a liveness probe under any load, p99, in milliseconds.
+pub const LIVENESS_MS_MAX: f64 = 50.0;
+/// Bar: the longest of them.
+pub const LIVENESS_LONGEST_MS_MAX: f64 = 500.0;
+/// Bar: after an overload every call is served, and in time, after so many seconds.
+pub const NORMAL_AFTER_S_MAX: f64 = 5.0;
+/// The ceiling that an overload is measured at, in calls a second, and how far off it may be.
+pub const CEILING_PER_S: f64 = 350.0;
+/// How far off.
+pub const CEILING_APART_PER_S: f64 = 50.0;
+/// Bar: a route of the dashboard below the ceiling, p95, in milliseconds.
+pub const PAGE_MS_MAX: f64 = 50.0;
+/// Bar: calls a second that one API answers from its database.
+pub const UNCACHED_PER_S_MIN: f64 = 3_000.0;
+/// Target of the same.
+pub const UNCACHED_PER_S_TARGET: f64 = 4_000.0;
+/// Bar: calls a second that one API answers from its memory.
+pub const CACHED_PER_S_MIN: f64 = 10_000.0;
+/// Target of the same.
+pub const CACHED_PER_S_TARGET: f64 = 15_000.0;
+/// Bar: a join at nine o'clock, p95, in milliseconds.
+pub const NINE_JOIN_MS_MAX: f64 = 18.0;
+/// Bar: the slowest of fifty starts behind one address, in milliseconds.
+pub const NINE_START_MS_MAX: f64 = 300.0;
+/// Bar: the longest that a call hangs while the database is gone, or stands still, in milliseconds.
+pub const DATABASE_HANG_MS_MAX: f64 = 2_000.0;

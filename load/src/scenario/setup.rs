@@ -2,9 +2,9 @@
 
 use super::ScenarioError;
 use crate::client::{Http, HttpError, Targets};
-use crate::plan::Plan;
+use crate::plan::{Draw, Plan, Subject};
 use crate::sys::clock;
-use crate::wire::{self, CreateGame, CreatedGame, Register, Report, Session, StoredQuiz};
+use crate::wire::{self, CreateGame, CreatedGame, Login, Register, Report, Session, StoredQuiz};
 
 /// Codes drawn before giving up; with a million codes a second draw is rare.
 const CODES_MAX: u32 = 20;
@@ -25,12 +25,6 @@ pub struct Lobby {
     pub game: String,
     /// The code to join with.
     pub code: String,
-}
-
-#[derive(serde::Serialize)]
-struct Login<'a> {
-    email: &'a str,
-    password: &'a str,
 }
 
 impl Teacher {
@@ -125,4 +119,29 @@ impl Teacher {
         }
         response.read("GET", &path).map(Some)
     }
+}
+
+/// Opens a game of the stored `quiz`, of which nobody but its teacher will hear; `number` within this run.
+///
+/// # Errors
+/// The call failed or was refused; a code that is in use is another refusal.
+pub(super) fn create_game(
+    targets: &Targets,
+    token: &str,
+    quiz: &str,
+    number: u32,
+) -> Result<Lobby, HttpError> {
+    // Codes of 700 million: those of two runs hardly ever meet.
+    let draw = Draw::new(clock::unix_ms() ^ u64::from(std::process::id()) << 32);
+    let alphabet = crate::sys::small(wire::CODE_ALPHABET.len());
+    let symbol = |n: u32| draw.between((Subject::Code, number, n, 0), 0, alphabet - 1);
+    let code = wire::code([symbol(0), symbol(1), symbol(2), symbol(3), symbol(4), symbol(5)]);
+    let path = targets.game_path(&format!("/games?g={code}"));
+    let key = format!("{}-{number}-{code}", std::process::id());
+    let body = CreateGame::of_stored(quiz, &key);
+    let game: CreatedGame = targets.game_http(&code).post_json(&path, Some(token), &body)?;
+    Ok(Lobby {
+        game: game.game,
+        code,
+    })
 }

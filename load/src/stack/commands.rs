@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use super::probe::Probe;
+use crate::sys::postgres::Programs;
 use crate::sys::redis::Redis;
 
 /// Package and binary of the API.
@@ -18,6 +19,8 @@ pub(super) const GAME: &str = "game-server";
 pub(super) const PROXY: &str = "ingress-proxy";
 /// Name of the store among the processes.
 pub const REDIS: &str = "redis";
+/// Name of the APIs' database server among them.
+pub const POSTGRES: &str = "postgres";
 /// Bytes of a secret: what the servers ask for.
 const SECRET_BYTES: u64 = 32;
 /// File of the secret between game servers and APIs.
@@ -77,7 +80,7 @@ impl Program {
     pub(super) fn admin(&self) -> Option<SocketAddr> {
         match &self.probe {
             Probe::Http(address) => Some(*address),
-            Probe::Redis(_) => None,
+            Probe::Redis(_) | Probe::Postgres(..) => None,
         }
     }
 
@@ -86,6 +89,7 @@ impl Program {
         let scheme = match &self.probe {
             Probe::Http(_) => "http",
             Probe::Redis(_) => "redis",
+            Probe::Postgres(..) => "postgres",
         };
         format!("{scheme}://{}", self.listen)
     }
@@ -142,6 +146,30 @@ pub(super) fn redis(binary: &Path, directory: &Path, listen: SocketAddr) -> Prog
     }
 }
 
+/// A PostgreSQL whose files are in `data`, as it is installed but for what loopback and one run make of it.
+pub(super) fn postgres(programs: &Programs, data: &Path, listen: SocketAddr) -> Program {
+    let (binary, mut arguments) = programs.command("postgres");
+    arguments.extend(["-D".to_owned(), text(data)]);
+    let settings = [
+        format!("listen_addresses={}", listen.ip()),
+        format!("port={}", listen.port()),
+        // Nobody comes by a socket, and its usual folder may belong to another server.
+        "unix_socket_directories=".to_owned(),
+        "max_connections=100".to_owned(),
+        "shared_buffers=256MB".to_owned(),
+    ];
+    for setting in settings {
+        arguments.extend(["-c".to_owned(), setting]);
+    }
+    Program {
+        name: POSTGRES.to_owned(),
+        binary,
+        arguments,
+        listen,
+        probe: Probe::Postgres(programs.clone(), listen),
+    }
+}
+
 /// `homeroom`, everything in one process.
 pub(super) fn one(binary: &Path, directory: &Path, at: [SocketAddr; 2]) -> Program {
     let data = text(&directory.join("data"));
@@ -154,28 +182,52 @@ pub(super) fn one(binary: &Path, directory: &Path, at: [SocketAddr; 2]) -> Progr
     )
 }
 
-/// An API, whose addresses are those for clients, for game servers and for probes.
+/// The APIs' database in a file.
+pub(super) fn sqlite(directory: &Path) -> String {
+    format!("sqlite:{}", text(&directory.join("api.db")))
+}
+
+/// An API, whose addresses are those for clients, for game servers and for probes, with more flags.
 pub(super) fn api(
     binaries: &Path,
     directory: &Path,
     number: u32,
     [listen, internal, admin]: [SocketAddr; 3],
+    database: &str,
+    flags: &[String],
 ) -> Program {
-    let database = format!("sqlite:{}", text(&directory.join("api.db")));
     let more = [
         ("--internal-listen", internal.to_string()),
-        ("--database", database),
+        ("--database", database.to_owned()),
         ("--keys-file", text(&directory.join("keys.json"))),
         ("--jwks-out", text(&directory.join(JWKS))),
         ("--service-token-file", text(&directory.join(SERVICE_TOKEN))),
+        // Whoever comes through a proxy is somebody else than whoever comes through it, too.
+        ("--trust-forwarded", "127.0.0.0/8".to_owned()),
     ];
-    program(
+    let mut program = program(
         format!("api-{number}"),
         binaries.join(API),
         [listen, admin],
         &more,
         &["serve"],
-    )
+    );
+    program.arguments.extend_from_slice(flags);
+    program
+}
+
+/// Brings the APIs' database to their release.
+pub(super) fn migrate(binaries: &Path, database: &str) -> io::Result<()> {
+    let output = Command::new(binaries.join(API))
+        .args(["migrate", "--database", database])
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    ))
 }
 
 /// A game server whose addresses are those for clients, for probes and for other game servers; it asks the API that listens for
@@ -249,6 +301,12 @@ pub(super) fn write_secrets(directory: &Path) -> io::Result<()> {
         fs::write(directory.join(name), secret)?;
     }
     Ok(())
+}
+
+/// The secret between game servers and APIs, as they read it.
+pub(super) fn service_secret(directory: &Path) -> io::Result<Vec<u8>> {
+    let text = fs::read(directory.join(SERVICE_TOKEN))?;
+    Ok(text.trim_ascii().to_vec())
 }
 
 /// A path as an argument; temporary directories have names in plain letters.

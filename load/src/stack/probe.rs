@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::FaultKind;
+use crate::sys::postgres::Programs;
 use crate::sys::redis::Redis;
 
 /// An answer takes at most this time: as long as a probe's default in Kubernetes.
@@ -20,6 +21,8 @@ pub enum Probe {
     Http(SocketAddr),
     /// `PING`.
     Redis(Arc<Redis>),
+    /// `pg_isready`.
+    Postgres(Programs, SocketAddr),
 }
 
 impl Probe {
@@ -28,6 +31,7 @@ impl Probe {
         let answer = match self {
             Self::Http(admin) => ask(*admin, "/ready"),
             Self::Redis(redis) => redis.is_ready(),
+            Self::Postgres(programs, address) => programs.is_ready(*address),
         };
         answer.unwrap_or(false)
     }
@@ -38,6 +42,8 @@ impl Probe {
         let answer = match self {
             Self::Http(admin) => ask(*admin, "/live"),
             Self::Redis(redis) => redis.is_alive(),
+            // One that recovers is alive, and looks like one that is not there: its end is what it is started again for.
+            Self::Postgres(..) => return false,
         };
         match answer {
             Ok(well) => !well,

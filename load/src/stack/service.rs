@@ -129,7 +129,7 @@ impl Handle {
     #[must_use]
     pub fn figures(&self) -> BTreeMap<String, u64> {
         match &self.program.probe {
-            Probe::Http(_) => BTreeMap::new(),
+            Probe::Http(_) | Probe::Postgres(..) => BTreeMap::new(),
             Probe::Redis(redis) => redis.figures().unwrap_or_default(),
         }
     }
@@ -140,7 +140,7 @@ impl Handle {
     /// It did not take that.
     pub fn hold_writes(&self, ms: u64) -> io::Result<bool> {
         match &self.program.probe {
-            Probe::Http(_) => Ok(false),
+            Probe::Http(_) | Probe::Postgres(..) => Ok(false),
             Probe::Redis(redis) => redis.hold_writes(ms).map(|()| true),
         }
     }
@@ -166,7 +166,7 @@ impl Handle {
         };
         if matches!(
             signal,
-            Signal::SIGKILL | Signal::SIGTERM | Signal::SIGINT | Signal::SIGSTOP
+            Signal::SIGKILL | Signal::SIGTERM | Signal::SIGINT | Signal::SIGQUIT | Signal::SIGSTOP
         ) {
             state.expected += 1;
         } else if signal == Signal::SIGCONT {

@@ -39,7 +39,37 @@ pub enum Topology {
         store: Store,
         /// Each game server has a network of its own, which can be cut.
         networks: bool,
+        /// How the APIs are set.
+        settings: Apis,
     },
+}
+
+/// The APIs' settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Apis {
+    /// Where they keep everything.
+    pub database: Database,
+    /// Flags beside those that every one has.
+    pub flags: Vec<String>,
+    /// From this one on, by number, they agree by the Redis of the live games, if there is one; none does it otherwise.
+    pub agree_from: Option<u32>,
+}
+
+/// Where APIs keep everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Database {
+    /// A file.
+    #[default]
+    Sqlite,
+    /// A PostgreSQL server, which is started with them.
+    Postgres,
+}
+
+impl Apis {
+    /// Whether API `number` agrees with others.
+    pub(super) fn agrees(&self, number: u32) -> bool {
+        self.agree_from.is_some_and(|from| number >= from)
+    }
 }
 
 /// Where game servers keep their games.
@@ -102,6 +132,9 @@ pub enum TopologyError {
     /// Proxies before the one process.
     #[error("--proxies needs separate processes behind it (--games N)")]
     NothingToProxy,
+    /// Settings of APIs, and everything in one process.
+    #[error("a database server and settings of APIs go with separate processes only (--games N)")]
+    NoApis,
     /// A network to cut, and nobody beyond it.
     #[error("a network can be cut between separate processes only (--games N)")]
     NothingToCut,
@@ -125,6 +158,7 @@ impl Topology {
             proxies: 0,
             store,
             networks: false,
+            settings: Apis::default(),
         })
     }
 
@@ -136,6 +170,19 @@ impl Topology {
         match &mut self {
             Self::Separate { networks, .. } => *networks = true,
             Self::One { .. } => return Err(TopologyError::NothingToCut),
+        }
+        Ok(self)
+    }
+
+    /// The same with APIs that are set like this.
+    ///
+    /// # Errors
+    /// Everything is in one process.
+    pub fn with_apis(mut self, apis: Apis) -> Result<Self, TopologyError> {
+        match &mut self {
+            Self::Separate { settings, .. } => *settings = apis,
+            Self::One { .. } if apis == Apis::default() => {}
+            Self::One { .. } => return Err(TopologyError::NoApis),
         }
         Ok(self)
     }
