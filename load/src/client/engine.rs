@@ -369,15 +369,13 @@ impl Engine {
         let Some(conn) = self.conns.get_mut(index(number)) else {
             return;
         };
-        let door = conn.door(&self.world);
-        let ends = door.map(|door| (door.address, door.from));
-        let Some((address, from)) = ends.filter(|_| conn.link.is_none()) else {
+        let Some(door) = conn.door(&self.world).filter(|_| conn.link.is_none()) else {
             return;
         };
         if let Role::Player(player) = &mut conn.role {
             player.on_connecting(late_us);
         }
-        let opened = Link::connect(address, from).and_then(|mut link| {
+        let opened = Link::connect(door.address, door.from).and_then(|mut link| {
             let interest = Interest::READABLE | Interest::WRITABLE;
             let token = Token(index(number));
             self.poll
@@ -388,8 +386,7 @@ impl Engine {
         });
         // On one machine the connection stands by now, and the request can leave without waiting to be told so.
         let opened = opened.and_then(|mut link| {
-            let door = conn.door(&self.world);
-            link.begin(door.map_or(&[][..], |door| &door.request))?;
+            link.begin(&door.request)?;
             Ok(link)
         });
         match opened {
