@@ -3,6 +3,7 @@
 //! The owner record in the journal's store is the truth ([`crate::journal`]); here it is decided when a server claims a game, and
 //! where a connection goes whose game another server holds. A server that is alone has none of this.
 
+mod absent;
 mod dial;
 mod drain;
 mod keeper;
@@ -23,12 +24,13 @@ use std::time::Duration;
 
 use protocol::ids::GameCode;
 use runtime::secret::Secret;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::journal::{LogError, ServerId, StoreRun};
 use crate::server::Shared;
 use crate::stored::{self, WriteVersion};
+use crate::supervised::supervised;
 use crate::tokens::{KeysError, PeerKeys};
 use members::Members;
 
@@ -36,7 +38,7 @@ pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
 use locate::Search;
-pub(crate) use locate::{Free, Located, is_free, locate};
+pub(crate) use locate::{Free, Located, is_free, locate, recover};
 pub(crate) use serve::{Via, router as peer_router};
 pub(crate) use standing::Standing;
 pub(crate) use tunnel::pass_on;
@@ -156,14 +158,22 @@ impl Cluster {
 
 /// Starts what a member does, and waits for the first lease.
 pub(crate) async fn join(shared: &Arc<Shared>, cluster: &Arc<Cluster>) {
-    let (leased, is_leased) = oneshot::channel();
-    let keeper = tokio::spawn(keeper::keep(Arc::clone(cluster), leased));
-    // An error means that the keeper died, which it does not.
-    let _died = is_leased.await;
-    let registry = Arc::clone(&shared.registry);
-    let beat = tokio::spawn(standing::beat(Arc::clone(&cluster.standing), registry));
-    let verifier = tokio::spawn(verify::keep(Arc::clone(cluster)));
-    let sweeper = tokio::spawn(sweep::sweep(Arc::clone(shared), Arc::clone(cluster)));
+    let is_leased = Arc::new(Notify::new());
+    let (c, leased) = (Arc::clone(cluster), Arc::clone(&is_leased));
+    let keeper = tokio::spawn(supervised("lease", move || {
+        keeper::keep(Arc::clone(&c), Arc::clone(&leased))
+    }));
+    is_leased.notified().await;
+    let (standing, registry) = (Arc::clone(&cluster.standing), Arc::clone(&shared.registry));
+    let beat = tokio::spawn(supervised("beat", move || {
+        standing::beat(Arc::clone(&standing), Arc::clone(&registry))
+    }));
+    let c = Arc::clone(cluster);
+    let verifier = tokio::spawn(supervised("verifier", move || verify::keep(Arc::clone(&c))));
+    let (s, c) = (Arc::clone(shared), Arc::clone(cluster));
+    let sweeper = tokio::spawn(supervised("sweeper", move || {
+        sweep::sweep(Arc::clone(&s), Arc::clone(&c))
+    }));
     let mut tasks = cluster.tasks.lock().unwrap_or_else(PoisonError::into_inner);
     tasks.extend([keeper, beat, verifier, sweeper]);
 }

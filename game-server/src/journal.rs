@@ -26,7 +26,7 @@ use tokio::sync::watch;
 pub use batch::Batch;
 pub use error::LogError;
 pub use frame::{FRAME_BYTES_MAX, Journal, Unreadable, read as read_journal};
-pub use memory::{MemoryLog, Trouble};
+pub use memory::{MemoryImage, MemoryLog, Trouble};
 pub use owner::{ClaimId, Owner, ServerId};
 pub use record::{DecodeError, Entry, FORMAT_VERSION, Record};
 pub use redis::{RedisConfig, RedisConfigError, RedisLog};

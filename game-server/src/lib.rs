@@ -25,6 +25,7 @@ mod server;
 mod session;
 mod stopping;
 mod stored;
+mod supervised;
 #[cfg(test)]
 mod testing;
 mod timeline;
@@ -39,9 +40,9 @@ pub use cluster::{
 pub use config::Config;
 pub use journal::{
     Asserted, Batch, Birth, ClaimId, Claimed, Created, DecodeError, Durability, Entry, FORMAT_VERSION,
-    FRAME_BYTES_MAX, GameLog, Journal, LogError, LogFuture, MemoryLog, Owner, Record, RecordNumber,
-    RedisConfig, RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId, StoreRun, Stored,
-    Tail, Trouble, Unreadable, Written, read_journal,
+    FRAME_BYTES_MAX, GameLog, Journal, LogError, LogFuture, MemoryImage, MemoryLog, Owner, Record,
+    RecordNumber, RedisConfig, RedisConfigError, RedisLog, ServerId, SqliteLog, SqliteLogError, StoreId,
+    StoreRun, Stored, Tail, Trouble, Unreadable, Written, read_journal,
 };
 pub use opening::Restoration;
 pub use server::{Counts, GameServer};

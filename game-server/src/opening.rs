@@ -2,6 +2,7 @@
 //! game is this server's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -11,10 +12,12 @@ use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
 
 use crate::actor::{self, Ownership, mailbox::GameHandle};
-use crate::cluster::Lease;
+use crate::backoffice::Reserved;
+use crate::cluster::{self, Lease};
 use crate::facts::Facts;
 use crate::journal::{
-    Birth, ClaimId, Claimed, Created, GameLog, LogError, Owner, RecordNumber, ServerId, StoreRun, Stored,
+    Asserted, Birth, ClaimId, Claimed, Created, GameLog, LogError, Owner, RecordNumber, ServerId, StoreRun,
+    Stored,
 };
 use crate::registry::{Held, Opening};
 use crate::server::Shared;
@@ -28,6 +31,10 @@ const RESTORES_AT_ONCE: usize = 8;
 /// Attempts to take a game up while the log is not available, and the pause between them.
 const RESTORE_ATTEMPTS: u32 = 20;
 const RESTORE_PAUSE: Duration = Duration::from_millis(500);
+/// Longest wait for the API about a game whose store went back.
+const RESERVE_MAX: Duration = Duration::from_secs(2);
+/// What an epoch is above the store's when the API cannot be asked for one: restarts of a server that a store may have forgotten.
+const UNRESERVED_ABOVE: u32 = 1_000;
 /// Panics of a game's task after which it is not taken up any more.
 const FAULTS_MAX: u32 = 3;
 /// What the others said of a game's owner is good for a claim for so long. It is what looking and asking may take together; past it
@@ -137,21 +144,17 @@ pub(crate) async fn open_new(
         Created::New => {
             opening.claimed(held(&owner));
             let ownership = reached.ownership(shared, code, owner, facts);
-            let place = opening.place();
-            let handle = opening.finish(key, || {
-                actor::spawn(restored, ownership, shared.surroundings(), place)
-            });
-            Ok(Opened::New(handle))
+            Ok(Opened::New(begin(shared, opening, key, restored, ownership)))
+        }
+        // Another server may have it by now, or be about to take it: whoever asks again is sent to it, or has it taken up here.
+        Created::Same(_) if shared.cluster.is_some() => {
+            Err(LogError::NotDone("this game was created before".into()))
         }
         Created::Same(owner) if may_take(shared, &owner) => {
             match take_up(shared, reached, opening, code, Seen::Whatever).await? {
                 Taken::Game(handle) => Ok(Opened::Same(handle)),
                 Taken::Unreadable | Taken::For(_) | Taken::Gone => Ok(Opened::CodeTaken),
             }
-        }
-        // Another server has it since a moment ago: whoever asks again is sent there.
-        Created::Same(_) if shared.cluster.is_some() => {
-            Err(LogError::NotDone("another server has this game".into()))
         }
         Created::Same(_) | Created::Taken(_) => Ok(Opened::CodeTaken),
     }
@@ -190,8 +193,9 @@ pub(crate) async fn restore(
     let wanted = games
         .into_iter()
         .filter(|(_, owner)| owner.as_ref().is_none_or(|owner| is_wanted(&shared.id, owner)));
+    let is_api_away = AtomicBool::new(false);
     let outcomes = futures_util::stream::iter(wanted)
-        .map(|(code, _owner)| restore_one(shared, code))
+        .map(|(code, _owner)| restore_one(shared, code, &is_api_away))
         .buffer_unordered(RESTORES_AT_ONCE);
     let mut restoration = Restoration::default();
     let mut outcomes = std::pin::pin!(outcomes);
@@ -205,12 +209,12 @@ pub(crate) async fn restore(
     Ok(restoration)
 }
 
-async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
+async fn restore_one(shared: &Shared, code: GameCode, is_api_away: &AtomicBool) -> Outcome {
     for _attempt in 0..RESTORE_ATTEMPTS {
         let Some(opening) = shared.registry.begin_restore(code) else {
             return Outcome::Left;
         };
-        match take_up(shared, &Reached::now(shared), opening, code, Seen::Whatever).await {
+        match take_up_alone(shared, opening, code, is_api_away).await {
             Ok(Taken::Game(_)) => return Outcome::Restored,
             Ok(Taken::Unreadable | Taken::For(_)) => return Outcome::Unreadable,
             Ok(Taken::Gone) => return Outcome::Left,
@@ -224,18 +228,82 @@ async fn restore_one(shared: &Shared, code: GameCode) -> Outcome {
     Outcome::Left
 }
 
+/// Takes a game up for a server that has the log to itself.
+async fn take_up_alone(
+    shared: &Shared,
+    opening: Opening,
+    code: GameCode,
+    is_api_away: &AtomicBool,
+) -> Result<Taken, LogError> {
+    let reached = Reached::now(shared);
+    match alone(shared, &reached, code, is_api_away).await? {
+        Some(seen) => take_up(shared, &reached, opening, code, seen).await,
+        None => Ok(Taken::Gone),
+    }
+}
+
+/// What a server that has the log to itself knows of a game; none when it is over, and removed. A record from before the store changed
+/// may lack what the last run of this server wrote, and a result that came of it. While the API is away the class goes on all the
+/// same: nobody else can have it, and the API knows a second result that differs.
+async fn alone(
+    shared: &Shared,
+    reached: &Reached,
+    code: GameCode,
+    is_api_away: &AtomicBool,
+) -> Result<Option<Seen>, LogError> {
+    let tail = match reached.log.tail(code).await {
+        Ok(tail) => tail,
+        // Said when it is loaded.
+        Err(LogError::Corrupt { .. }) => None,
+        Err(error @ (LogError::Unavailable(_) | LogError::NotDone(_))) => return Err(error),
+    };
+    let Some(tail) = tail.filter(|tail| tail.store != reached.run.store) else {
+        return Ok(Some(Seen::Whatever));
+    };
+    let owner = tail.owner;
+    // Above every epoch that a client may have heard and the store has forgotten: a page takes no lower one.
+    let unreserved = owner.epoch.saturating_add(UNRESERVED_ABOVE);
+    if is_api_away.load(Ordering::Acquire) {
+        return Ok(Some(Seen::Stale(owner.claim, unreserved)));
+    }
+    let reserving = shared.backoffice.reserve_epoch(owner.game, owner.epoch);
+    match tokio::time::timeout(RESERVE_MAX, reserving).await {
+        Ok(Ok(Reserved::Epoch(epoch))) => Ok(Some(Seen::Stale(owner.claim, epoch))),
+        Ok(Ok(Reserved::Over)) => {
+            discard(shared, reached, code, owner.claim).await?;
+            Ok(None)
+        }
+        Ok(Err(_)) | Err(_) => {
+            // Once: a thousand games would be waited for one after another.
+            if !is_api_away.swap(true, Ordering::AcqRel) {
+                tracing::warn!(
+                    "the API does not say which games of a store that went back are over; they go on"
+                );
+            }
+            Ok(Some(Seen::Stale(owner.claim, unreserved)))
+        }
+    }
+}
+
 /// Takes a game up again whose task has panicked, where the log has it. One that panics again and again is kept aside: somebody
 /// whose message is its cause would send that for ever.
-pub(crate) async fn revive(shared: &Shared, opening: Opening, code: GameCode, game: GameId) {
+pub(crate) async fn revive(shared: &Arc<Shared>, opening: Opening, code: GameCode, game: GameId) {
     if shared.registry.count_fault(game) > FAULTS_MAX {
         unreadable(opening, code, &StoredError::Panicked);
         return;
     }
-    match take_up(shared, &Reached::now(shared), opening, code, Seen::Whatever).await {
+    if let Some(cluster) = &shared.cluster {
+        // Others were told that it is not here, and one of them may have it by now.
+        drop(opening);
+        cluster::recover(shared, cluster, code).await;
+        return;
+    }
+    let is_api_away = AtomicBool::new(false);
+    match take_up_alone(shared, opening, code, &is_api_away).await {
         Ok(Taken::Game(_) | Taken::Unreadable | Taken::For(_) | Taken::Gone) => {}
         Err(error) => {
             tracing::warn!(%code, error = &error as &dyn std::error::Error, "a game could not be taken up yet");
-            restore_one(shared, code).await;
+            restore_one(shared, code, &is_api_away).await;
         }
     }
 }
@@ -254,7 +322,7 @@ pub(crate) enum Taken {
 /// Why a game may be claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// This server has the log to itself, or made the game a moment ago.
+    /// This server has the log to itself.
     Whatever,
     /// Nobody serves it under this claim.
     Claim(ClaimId),
@@ -279,21 +347,23 @@ pub(crate) async fn take_up(
         Err(error @ LogError::Corrupt { .. }) => return Ok(unreadable(opening, code, &error)),
         Err(error @ (LogError::Unavailable(_) | LogError::NotDone(_))) => return Err(error),
     };
-    let least_epoch = match seen {
-        Seen::Whatever => 0,
+    match seen {
         Seen::Claim(claim) | Seen::Stale(claim, _) if claim != found.owner.claim => return Ok(Taken::Gone),
-        Seen::Claim(_) => 0,
-        Seen::Stale(_, epoch) => epoch,
+        Seen::Whatever | Seen::Claim(_) | Seen::Stale(..) => {}
+    }
+    let restored = match stored::restore(&found) {
+        Ok(restored) => restored,
+        Err(error) => return Ok(left(shared, opening, code, &error)),
     };
-    if let Err(error) = stored::restore(&found) {
-        return Ok(left(shared, opening, code, &error));
+    if let Seen::Stale(_, epoch) = seen {
+        return rewind(shared, reached, opening, code, found, restored, epoch).await;
     }
     if seen != Seen::Whatever && reached.is_long_ago() {
         return Err(LogError::NotDone("what the others said of it is too old".into()));
     }
     let claim = shared.ambient.claim();
     let claimed = log
-        .claim(code, found.owner.claim, shared.id.clone(), claim, least_epoch)
+        .claim(code, found.owner.claim, shared.id.clone(), claim, 0)
         .await?;
     match claimed {
         Claimed::Yes(owner) => opening.claimed(held(&owner)),
@@ -311,14 +381,61 @@ pub(crate) async fn take_up(
             return Ok(left(shared, opening, code, &error));
         }
     };
-    if matches!(seen, Seen::Stale(..)) {
-        metrics::inc(Counter::GamesRewoundTotal);
-        tracing::error!(game = %restored.facts.game, "a game goes on from what is left of it; the last answers may be lost");
-        restored.facts.is_rewound = true;
+    if restored.lost > 0 {
+        is_rewound(&mut restored);
     }
     Ok(Taken::Game(start(
         shared, reached, opening, code, found, restored,
     )))
+}
+
+/// Goes on with a game from what a store that went back has left of it. Owner and state are written in one step, so that whoever
+/// takes the game up next knows that its class is to be told. It is nobody's to take that was written in the present run: its holder
+/// came back, or another server was faster.
+async fn rewind(
+    shared: &Shared,
+    reached: &Reached,
+    opening: Opening,
+    code: GameCode,
+    mut found: Stored,
+    mut restored: Restored,
+    least_epoch: u32,
+) -> Result<Taken, LogError> {
+    is_rewound(&mut restored);
+    let claim = shared.ambient.claim();
+    let snapshot = Snapshot {
+        at: restored.at,
+        state: restored.game.export(),
+        over_ms: restored.over_ms,
+        result_settled: restored.result_settled,
+        is_rewound: true,
+        timeline: restored.timeline.clone(),
+    };
+    let birth = Birth {
+        owner: found.owner.claimed_by(shared.id.clone(), claim, least_epoch),
+        facts: found.facts.clone(),
+        snapshot: stored::encode_snapshot(&snapshot, shared.writes.get()),
+        through: restored.last,
+    };
+    match reached.log.assert(code, birth).await? {
+        Asserted::Yes(owner) => {
+            opening.claimed(held(&owner));
+            restored.facts.epoch = owner.epoch;
+            restored.torn = false;
+            found.owner = owner;
+            Ok(Taken::Game(start(
+                shared, reached, opening, code, found, restored,
+            )))
+        }
+        Asserted::Fenced | Asserted::Refused { .. } => Ok(Taken::Gone),
+    }
+}
+
+/// The last answers of a game may be missing: its class is to be told.
+fn is_rewound(restored: &mut Restored) {
+    metrics::inc(Counter::GamesRewoundTotal);
+    tracing::error!(game = %restored.facts.game, "a game goes on from what is left of it; the last answers may be lost");
+    restored.facts.is_rewound = true;
 }
 
 /// Takes a game out of the log that the API has a result of: its record is from before the store changed.
@@ -353,15 +470,31 @@ fn start(
         "game taken up"
     );
     if restored.lost > 0 {
-        // A log writes a record and its number in one step: what is missing was damaged afterwards.
+        // A log writes a record and its number in one step: what is missing was damaged afterwards. The class is told.
         tracing::error!(game = %restored.facts.game, records = restored.lost, "the end of a journal cannot be read; the game goes on from before it");
         metrics::add(Counter::GameRecordsLostTotal, restored.lost);
     }
     let ownership = reached.ownership(shared, code, found.owner, found.facts);
+    let key = restored.facts.key.clone();
+    begin(shared, opening, key, restored, ownership)
+}
+
+/// Starts a game's task, and has it stop at once when the server was asked to meanwhile.
+fn begin(
+    shared: &Shared,
+    opening: Opening,
+    key: String,
+    restored: Restored,
+    ownership: Ownership,
+) -> GameHandle {
     let place = opening.place();
-    opening.finish(restored.facts.key.clone(), || {
+    let handle = opening.finish(key, || {
         actor::spawn(restored, ownership, shared.surroundings(), place)
-    })
+    });
+    if shared.is_stopping() {
+        handle.stop_at_once();
+    }
+    handle
 }
 
 /// Leaves a game as it is: to a server that reads it, if there is one.

@@ -179,6 +179,14 @@ impl Registry {
         }
     }
 
+    /// Frees the code of a game that cannot be read here: another server has it.
+    pub(crate) fn forget_lost(&self, code: GameCode) {
+        let mut games = self.lock();
+        if matches!(games.by_code.get(&code), Some(Entry::Lost)) {
+            games.by_code.remove(&code);
+        }
+    }
+
     /// Whether a game with this code is on its way in.
     pub(crate) fn is_opening(&self, code: GameCode) -> bool {
         matches!(self.lock().by_code.get(&code), Some(Entry::Opening(_)))

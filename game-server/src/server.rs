@@ -219,6 +219,7 @@ impl GameServer {
     /// Stops: no new games and sockets, every game is saved and given back to the log, every client is told `moved` and closed
     /// with 1012, results are saved. Returns when that is done, or after 10 s.
     pub async fn shutdown(&self) {
+        // Said first: a game that is on its way in and not among these stops by itself.
         self.0.stopping.ask();
         let stop = async {
             for game in self.0.registry.all() {

@@ -110,7 +110,7 @@ pub(crate) async fn run(
     };
     // Each stage on the heap by itself, so that a socket that waits for ten minutes holds the memory of waiting only.
     let closing = match session.server.registry.find(code) {
-        Found::Nothing => Box::pin(session.absent(network)).await,
+        Found::Nothing => Box::pin(session.absent(network, code)).await,
         Found::Lost if session.wary => Box::pin(session.turn_away()).await,
         Found::Lost => Closing::error(ErrorCode::GameLost, close::NO_SUCH_GAME),
         Found::Game(game) => Box::pin(session.play(&game)).await,

@@ -70,6 +70,7 @@ table!(
         GamesUnreadableTotal = "homeroom_game_games_unreadable_total" "Games whose journal could not be read or replayed; their bytes are kept.";
         GameRecordsLostTotal = "homeroom_game_records_lost_total" "Records of journals that were saved once and could not be read when their game was taken up: answers may be missing.";
         GamesPanickedTotal = "homeroom_game_games_panicked_total" "Games whose task died of a fault in the server; each is taken up again from the journal, or kept aside when that does not help.";
+        GameTasksPanickedTotal = "homeroom_game_tasks_panicked_total" "Times a task that all games of this server need died of a fault in the server and was begun again.";
         GamesHandedOverTotal = "homeroom_game_games_handed_over_total" "Games given to another server because this one was about to stop.";
         GamesFencedTotal = "homeroom_game_games_fenced_total" "Games stopped here because another server had claimed them.";
         GameStoreChangesTotal = "homeroom_game_store_changes_total" "Times the games' store came back as another run, so that all other servers were asked what they hold.";

@@ -144,6 +144,11 @@ impl GameHandle {
         let _gone_too = self.0.mailbox.send(Message::Stop).await;
     }
 
+    /// The same to a game that has just begun, whose mailbox has room.
+    pub(crate) fn stop_at_once(&self) {
+        let _busy_or_gone = self.0.mailbox.try_send(Message::Stop);
+    }
+
     pub(crate) fn shown(&self) -> Shown {
         self.0.shown.get()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runtime::metrics::{self, Counter, Gauge};
-use tokio::sync::oneshot;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Cluster, Member};
@@ -14,8 +14,8 @@ use crate::journal::LogError;
 const RENEW: Duration = Duration::from_secs(1);
 
 /// Renews until it is aborted; `leased` is told of the first time.
-pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
-    let mut leased = Some(leased);
+pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
+    let mut is_told = false;
     let mut before = Vec::new();
     loop {
         let started = Instant::now();
@@ -25,9 +25,8 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: oneshot::Sender<()>) {
                 metrics::inc(Counter::GameLeasesRenewedTotal);
                 notice(&cluster, &before, &members);
                 before = members;
-                if let Some(leased) = leased.take() {
-                    // Who waited may have been asked to stop.
-                    let _gone = leased.send(());
+                if !std::mem::replace(&mut is_told, true) {
+                    leased.notify_one();
                 }
             }
             Err(error) => {

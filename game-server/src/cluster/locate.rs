@@ -62,6 +62,13 @@ pub(crate) async fn locate(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: G
     search.await
 }
 
+/// Brings a game back whose task died here, unless another server has it by now. What cannot be done yet, the next sweep does.
+pub(crate) async fn recover(shared: &Arc<Shared>, cluster: &Arc<Cluster>, code: GameCode) {
+    if locate(shared, cluster, code).await == Located::Unknown {
+        cluster.orphans.notify_one();
+    }
+}
+
 /// A search under way. Who has waited for it longest hears first.
 pub(super) type Search = futures_util::future::Shared<BoxFuture<'static, Located>>;
 
@@ -116,7 +123,8 @@ async fn search_for(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> 
 
 async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
     match shared.registry.find(code) {
-        Found::Game(_) | Found::Lost => return Look::Ends(Located::Here),
+        Found::Game(_) => return Look::Ends(Located::Here),
+        Found::Lost => return Look::Ends(unreadable(shared, cluster, code).await),
         Found::Nothing if shared.registry.is_opening(code) => return Look::Again,
         Found::Nothing => {}
     }
@@ -136,6 +144,19 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
             judge(shared, cluster, &reached, code, &tail.owner).await
         }
         Some(tail) => stale::judge(shared, cluster, &reached, code, &tail.owner).await,
+    }
+}
+
+/// Where a game is that this server could not read, or that made it panic: another release may read it, and have it by now.
+async fn unreadable(shared: &Shared, cluster: &Cluster, code: GameCode) -> Located {
+    // Without the store, whoever was there a second ago is asked.
+    let _unchanged = timeout(STORE_MAX, cluster.look_around()).await;
+    match holder(cluster, code).await {
+        Some(lease) => {
+            shared.registry.forget_lost(code);
+            Located::At(lease)
+        }
+        None => Located::Here,
     }
 }
 
@@ -223,7 +244,7 @@ fn delayed() -> Look {
 }
 
 /// A server that is certainly gone: its games are to be taken up, and nobody need ask it again.
-async fn bury(cluster: &Cluster, server: &ServerId) {
+pub(super) async fn bury(cluster: &Cluster, server: &ServerId) {
     cluster.orphans.notify_one();
     cluster.members.forget(server);
     // Whoever finds it next does it again.

@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use protocol::ids::GameCode;
 use tokio::time::{sleep, timeout};
 
+use super::absent::Absent;
 use super::{Cluster, locate};
 use crate::journal::{LogError, Owner, ServerId};
 use crate::server::Shared;
@@ -24,8 +25,9 @@ const AT_ONCE: usize = 8;
 
 /// Sweeps until it is aborted, at once to begin with.
 pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
+    let mut absent = Absent::default();
     loop {
-        if let Err(error) = sweep_once(&shared, &cluster).await {
+        if let Err(error) = sweep_once(&shared, &cluster, &mut absent).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "orphaned games could not be listed"
@@ -41,8 +43,13 @@ pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
     }
 }
 
-async fn sweep_once(shared: &Arc<Shared>, cluster: &Arc<Cluster>) -> Result<(), LogError> {
+async fn sweep_once(
+    shared: &Arc<Shared>,
+    cluster: &Arc<Cluster>,
+    absent: &mut Absent,
+) -> Result<(), LogError> {
     let members = cluster.look_around().await?;
+    absent.look(cluster, &members).await;
     let leased: HashMap<ServerId, bool> = members
         .into_iter()
         .map(|member| (member.lease.server, member.is_leased))

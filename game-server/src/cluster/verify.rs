@@ -104,7 +104,7 @@ fn rank(held: &Held) -> (u32, Uuid) {
 }
 
 /// What one server says about all its games.
-enum Said {
+pub(super) enum Said {
     Holds(Vec<(GameCode, Held)>),
     Gone,
     Nothing,
@@ -215,7 +215,7 @@ impl Cluster {
     }
 
     /// Asks a run of a server for all games that it holds.
-    async fn ask_all(&self, lease: &Lease) -> Said {
+    pub(super) async fn ask_all(&self, lease: &Lease) -> Said {
         match self.get::<GamesAnswer>(lease, "/peer/games").await {
             Ok(answer) if answer.incarnation != lease.server.incarnation => Said::Gone,
             Ok(answer) => {

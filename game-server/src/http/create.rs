@@ -102,6 +102,10 @@ async fn start(shared: &Shared, game: Game, facts: Facts) -> Result<Response, Re
             Free::Unknown => return Err(Refusal::journal_unavailable()),
         }
     }
+    // The API, or another create, may have been waited for.
+    if shared.is_stopping() {
+        return Err(Refusal::stopping());
+    }
     match opening::open_new(shared, &reached, opening, game, facts).await {
         Ok(Opened::New(handle)) => {
             tracing::info!(game = %id, %teacher, "game created");

@@ -31,8 +31,8 @@ pub(super) async fn route(State(shared): State<Arc<Shared>>, request: Request, n
         };
     };
     match shared.registry.find(code) {
-        Found::Game(_) | Found::Lost => return next.run(request).await,
-        Found::Nothing => {}
+        Found::Game(_) => return next.run(request).await,
+        Found::Lost | Found::Nothing => {}
     }
     let lease = match cluster::locate(&shared, cluster, code).await {
         Located::Nowhere if cluster.is_draining() => match cluster.successor(code) {

@@ -30,6 +30,10 @@ struct Inner {
     run: watch::Sender<StoreRun>,
 }
 
+/// Everything that a log in memory keeps at one moment.
+#[derive(Debug, Clone)]
+pub struct MemoryImage(BTreeMap<GameCode, Kept>);
+
 /// What is wrong with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trouble {
@@ -83,6 +87,17 @@ impl MemoryLog {
     /// Loses everything, as a store that restarts without its data.
     pub fn lose_all(&self) {
         self.lock().clear();
+    }
+
+    /// What it keeps now.
+    #[must_use]
+    pub fn image(&self) -> MemoryImage {
+        MemoryImage(self.lock().clone())
+    }
+
+    /// Keeps what it kept then, as a replica does that takes over and had not heard of everything.
+    pub fn go_back(&self, to: MemoryImage) {
+        *self.lock() = to.0;
     }
 
     /// Is reached anew as this run: another one than before may lack data.

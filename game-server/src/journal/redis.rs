@@ -56,7 +56,7 @@ impl RedisLog {
         let (queue, calls) = mpsc::channel(QUEUE_CALLS_MAX);
         let (store_sender, store) = watch::channel(None);
         let (runs_sender, runs) = watch::channel(StoreRun::default());
-        tokio::spawn(Flusher::new(config, calls, store_sender, runs_sender).run());
+        tokio::spawn(Flusher::new(config, calls, store_sender, runs_sender).supervise());
         Self {
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),

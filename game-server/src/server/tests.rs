@@ -1,5 +1,7 @@
 //! A fault of the server in one game.
 
+mod several;
+
 use game_core::{Command, Game, Settings};
 use protocol::host::HostCommand;
 use tokio::sync::oneshot;

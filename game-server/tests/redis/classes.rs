@@ -244,6 +244,25 @@ async fn a_waiting_class_is_written_again_as_soon_as_an_emptied_redis_is_back() 
     ada.settle().await;
 }
 
+/// No connection ends, and Redis is the run that it was.
+#[tokio::test]
+async fn a_waiting_class_is_written_again_when_redis_is_emptied_by_hand() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let log = log(&redis.url()).await;
+    let store = log.store().borrow().clone();
+    let stage = Stage::with_log(Config::default(), Arc::new(log.clone())).await;
+    stage.create().await;
+    let (mut ada, _) = stage.join("Ada").await;
+    redis.ask(&["FLUSHALL"]).await;
+    until_kept(&redis).await;
+    assert_ne!(
+        *log.store().borrow(),
+        store,
+        "whoever lost a game there can be told so"
+    );
+    ada.settle().await;
+}
+
 /// A replica that took over knew less than what was answered.
 #[tokio::test]
 async fn a_lost_tail_is_written_again_as_soon_as_redis_is_back() {

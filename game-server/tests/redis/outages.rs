@@ -58,11 +58,18 @@ async fn a_game_is_written_again_into_a_redis_that_came_back_empty() {
 }
 
 #[tokio::test]
-async fn emptied_under_a_living_connection_it_is_told_as_missing() {
+async fn emptied_under_a_living_connection_it_is_another_store_in_which_the_game_is_missing() {
     let redis = RedisServer::start(Keep::Nothing).await;
     let log = log(&redis.url()).await;
     let claim = create(&log, code(0)).await;
+    let before = log.runs().borrow().clone();
     redis.ask(&["FLUSHALL"]).await;
+    // Nobody is told "missing" by a store that the other servers were not asked about.
+    let written = log.append(code(0), claim, batch(1, 1)).await;
+    assert!(matches!(written, Err(LogError::NotDone(_))), "{written:?}");
+    let mut runs = log.runs();
+    let other = runs.wait_for(|run| run.store != before.store).await.unwrap().clone();
+    assert_eq!(other.connection, before.connection + 1);
     assert_eq!(
         log.append(code(0), claim, batch(1, 1)).await.unwrap(),
         Written::Missing

@@ -278,6 +278,8 @@ async fn a_torn_end_costs_what_was_never_acked() {
         None,
         "the torn record was its answer"
     );
+    // It was acked, so the class is told.
+    assert_eq!(welcome["state"]["rewound"], true);
     ada.say(json!({ "t": "answer", "q": 1, "choice": 1 })).await;
     assert_eq!(ada.frame("ack").await["saved"], true);
     // Its number was taken, and what came after it is readable.

@@ -303,17 +303,56 @@ async fn a_game_that_is_over_is_not_played_again_when_a_failover_brings_it_back(
     site.assert_played().await;
 }
 
+/// The one that lost its game while it stood still must not write it again when nobody else is to be seen in the store.
+#[tokio::test]
+async fn of_two_holders_in_an_emptied_redis_the_one_with_the_higher_epoch_goes_on() {
+    let redis = RedisServer::start(Keep::Nothing).await;
+    let site = Site::open(2, redis.port()).await;
+    let (zombies_host, _) = site.host(0).await;
+    let (_zombies_ada, _) = site.player(0, join("Ada")).await;
+    site.games[0].process.freeze().await;
+    // In the lobby nothing is written while nobody does anything.
+    let (mut cy, of_cy) = site.player(1, join("Cy")).await;
+    assert_eq!(of_cy["state"]["epoch"], 2);
+    assert_eq!(redis.ask(&["FLUSHALL"]).await, "OK");
+    site.games[0].process.thaw();
+    site.games[0].until_metric(FENCED, |games| games == 1).await;
+    until("the living owner in the record", async || {
+        (redis.ask(&["HGET", OWNER, "p"]).await == "game-1").then_some(())
+    })
+    .await;
+    cy.say(json!({ "t": "ping" })).await;
+    cy.until("pong").await;
+    let (_host, state) = site.host(1).await;
+    assert_eq!(state["state"]["roster"].as_array().unwrap().len(), 2, "{state}");
+    site.games[1].until_metric(FENCED, |games| games == 0).await;
+    drop(zombies_host);
+}
+
 #[tokio::test]
 async fn a_game_that_redis_lost_with_its_owner_is_told_to_everyone_as_lost() {
+    told_as_lost(async |redis| {
+        redis.kill().await;
+        redis.restart().await;
+    })
+    .await;
+}
+
+/// Redis is the run that it was, and ends no connection.
+#[tokio::test]
+async fn a_game_that_was_flushed_with_its_owner_is_told_to_everyone_as_lost() {
+    told_as_lost(async |redis| assert_eq!(redis.ask(&["FLUSHALL"]).await, "OK")).await;
+}
+
+async fn told_as_lost(lose: impl AsyncFnOnce(&mut RedisServer)) {
     let mut redis = RedisServer::start(Keep::Nothing).await;
     let mut site = Site::open(2, redis.port()).await;
     let (mut host, [ada, bob], [of_ada, of_bob]) = site.begin().await;
     host.say(json!({ "t": "ticket" })).await;
     let ticket = host.until("ticket").await["ticket"].clone();
     site.games.remove(0).process.kill();
-    redis.kill().await;
     drop((host, ada, bob));
-    redis.restart().await;
+    lose(&mut redis).await;
     let host = json!({ "t": "host", "token": site.teacher.token, "ticket": ticket });
     let screen = json!({ "t": "screen", "ticket": ticket });
     for first in [resume(&of_ada), resume(&of_bob), host, screen] {

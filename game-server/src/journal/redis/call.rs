@@ -25,6 +25,9 @@ pub(super) enum CallError {
     /// It was meant for an earlier connection, and not sent.
     #[error("Redis is reached by another connection by now")]
     Outlived,
+    /// The game is not there, and neither is anything else that was.
+    #[error("Redis is not the run that it was")]
+    Emptied,
     /// It was not sent.
     #[error("too many calls wait for Redis")]
     Full,
@@ -90,6 +93,7 @@ impl CallError {
             Self::Refused(text) => text.starts_with("READONLY ") || text.starts_with("MASTERDOWN "),
             Self::Away
             | Self::Outlived
+            | Self::Emptied
             | Self::Full
             | Self::Abandoned
             | Self::NotOurs(_)
@@ -101,9 +105,11 @@ impl CallError {
 impl From<CallError> for LogError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Away | CallError::Outlived | CallError::Full | CallError::Refused(_) => {
-                Self::NotDone(Box::new(error))
-            }
+            CallError::Away
+            | CallError::Outlived
+            | CallError::Emptied
+            | CallError::Full
+            | CallError::Refused(_) => Self::NotDone(Box::new(error)),
             CallError::NotOurs(_) => Self::Corrupt { what: "a key" },
             CallError::Lost(_) | CallError::TimedOut | CallError::Abandoned | CallError::Failed(_) => {
                 Self::Unavailable(Box::new(error))

@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep_until};
 use super::call::{Call, CallError};
 use super::config::RedisConfig;
 use super::link::{Link, LinkError};
+use super::reply;
 use crate::journal::{StoreId, StoreRun};
+use crate::supervised::has_panicked;
 
 /// Calls sent before their answers are awaited: at 100 bytes an append one group fills a few dozen packets.
 pub(super) const GROUP_CALLS_MAX: usize = 512;
@@ -23,6 +25,10 @@ pub(super) const GROUP_CALLS_MAX: usize = 512;
 /// away is not asked more often than that.
 const RECONNECT_FIRST: Duration = Duration::from_millis(20);
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether Redis still is the run that it was. One that is emptied by hand, or whose replicas change, ends no
+/// connection.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The task's state.
 pub(super) struct Flusher {
@@ -57,8 +63,14 @@ impl Flusher {
         }
     }
 
-    /// Connects and serves until nobody can call any more.
-    pub(super) async fn run(mut self) {
+    /// Connects and serves until nobody can call any more. What it was doing when it panicked is answered as unknown.
+    pub(super) async fn supervise(mut self) {
+        while has_panicked("flusher", Box::pin(self.run())).await {}
+    }
+
+    async fn run(&mut self) {
+        // After a panic.
+        self.store.send_if_modified(|store| store.take().is_some());
         while let Some(mut link) = self.connect().await {
             self.greet(link.store().clone());
             let connected = Alive::new(Gauge::RedisConnected);
@@ -114,10 +126,18 @@ impl Flusher {
 
     async fn serve(&mut self, link: &mut Link) -> End {
         let mut group = Vec::new();
+        let mut look_at = Instant::now() + LOOK;
         loop {
             let received = tokio::select! {
                 received = self.calls.recv_many(&mut group, GROUP_CALLS_MAX) => received,
                 () = link.lost() => return End::Lost,
+                () = sleep_until(look_at) => {
+                    if !link.is_the_same().await {
+                        return End::Lost;
+                    }
+                    look_at = Instant::now() + LOOK;
+                    continue;
+                }
             };
             if received == 0 {
                 return End::Unused;
@@ -150,7 +170,7 @@ struct Condemned;
 async fn send(link: &Link, group: Vec<Call>) -> Result<(), Condemned> {
     let mut condemned = false;
     let mut without_library = Vec::new();
-    for (call, answer) in ask_all(link, group).await {
+    for (call, answer) in ask_all(link, group).await? {
         match answer {
             Err(error) if error.wants_library() => without_library.push(call),
             answer => condemned |= hand_out(call, answer),
@@ -165,19 +185,42 @@ async fn send(link: &Link, group: Vec<Call>) -> Result<(), Condemned> {
                 "Redis does not take our functions"
             );
         }
-        for (call, answer) in ask_all(link, without_library).await {
+        for (call, answer) in ask_all(link, without_library).await? {
             condemned |= hand_out(call, answer);
         }
     }
     if condemned { Err(Condemned) } else { Ok(()) }
 }
 
-async fn ask_all(link: &Link, group: Vec<Call>) -> Vec<(Call, Result<Resp3Frame, CallError>)> {
-    join_all(group.into_iter().map(async |call| {
+/// Calls with their answers. That a game is missing is believed only of a store that has not lost everything since it was met: after
+/// that the connection is another one, and so is what its caller has to do.
+async fn ask_all(
+    link: &Link,
+    group: Vec<Call>,
+) -> Result<Vec<(Call, Result<Resp3Frame, CallError>)>, Condemned> {
+    let answers = join_all(group.into_iter().map(async |call| {
         let answer = link.ask(call.command, call.args.clone()).await;
         (call, answer)
     }))
-    .await
+    .await;
+    let says_missing =
+        |(_, answer): &(Call, Result<Resp3Frame, CallError>)| answer.as_ref().is_ok_and(reply::says_missing);
+    if !answers.iter().any(says_missing) || link.is_the_same().await {
+        return Ok(answers);
+    }
+    for answered in answers {
+        let is_missing = says_missing(&answered);
+        let (call, answer) = answered;
+        hand_out(
+            call,
+            if is_missing {
+                Err(CallError::Emptied)
+            } else {
+                answer
+            },
+        );
+    }
+    Err(Condemned)
 }
 
 /// Whether the answer condemns the connection.

@@ -7,7 +7,9 @@ use fred::clients::Client;
 use fred::interfaces::ClientLike;
 use fred::types::{ClusterHash, ConnectHandle, CustomCommand, Resp3Frame, Value};
 use thiserror::Error;
+use tokio::join;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::call::CallError;
 use super::config::{self, RedisConfig};
@@ -18,10 +20,12 @@ use crate::journal::StoreId;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Characters of each id that make a [`StoreId`]: 64 bits of both.
 const ID_CHARS: usize = 16;
+/// Holds a random mark, set by the first server that misses it: gone with everything else when Redis is emptied by hand.
+const MARK_KEY: &str = "store";
 
-/// The run that answers here: the beginnings of its run id and of its replication id. It changes when Redis restarts or a replica
-/// takes over, which is when data may be missing.
-fn store_id(info: &str) -> Option<StoreId> {
+/// The run that answers here: the beginnings of its run id and of its replication id, which change when Redis restarts or a replica
+/// takes over, and the mark among its data. Whenever it changes, data may be missing.
+fn store_id(info: &str, mark: &str) -> Option<StoreId> {
     let field = |name: &str| {
         let line = info
             .lines()
@@ -29,7 +33,7 @@ fn store_id(info: &str) -> Option<StoreId> {
         line.and_then(|value| value.get(..ID_CHARS))
     };
     Some(StoreId::new(format!(
-        "{}{}",
+        "{}{}{mark}",
         field("run_id")?,
         field("master_replid")?
     )))
@@ -71,19 +75,45 @@ impl Link {
             connection,
             store: StoreId::default(),
         };
-        let mut info = String::new();
-        for section in ["server", "replication"] {
-            let answer = link.ask("INFO", vec![section.into()]).await;
-            let answer = answer.map_err(LinkError::Identify)?;
-            let text = reply::string(&answer).ok_or(LinkError::Nameless)?;
-            info.push_str(&String::from_utf8_lossy(text));
-            info.push('\n');
+        link.leave_mark().await?;
+        link.store = link.identify().await?;
+        Ok(link)
+    }
+
+    /// Sees to it that there is a mark, if Redis takes one now.
+    async fn leave_mark(&self) -> Result<(), LinkError> {
+        let mark = format!("{:08x}", Uuid::new_v4().as_fields().0);
+        let args = vec![MARK_KEY.into(), mark.into(), "NX".into()];
+        match self.ask("SET", args).await {
+            // Refused by a replica, or for want of memory: one that is left later makes this another run, which costs a rewrite.
+            Ok(_) | Err(CallError::Refused(_)) => Ok(()),
+            Err(error) => Err(LinkError::Identify(error)),
         }
+    }
+
+    /// Asks who answers here.
+    async fn identify(&self) -> Result<StoreId, LinkError> {
+        let info = |section: &'static str| self.ask("INFO", vec![section.into()]);
+        let (server, replication, mark) = join!(
+            Box::pin(info("server")),
+            Box::pin(info("replication")),
+            Box::pin(self.ask("GET", vec![MARK_KEY.into()]))
+        );
+        let text = |answer: Result<Resp3Frame, CallError>| {
+            let answer = answer.map_err(LinkError::Identify)?;
+            let text = reply::string(&answer).unwrap_or_default();
+            Ok(String::from_utf8_lossy(text).into_owned())
+        };
+        let info = format!("{}\n{}", text(server)?, text(replication)?);
         if !info.lines().any(|line| line == "role:master") {
             return Err(LinkError::Replica);
         }
-        link.store = store_id(&info).ok_or(LinkError::Nameless)?;
-        Ok(link)
+        store_id(&info, &text(mark)?).ok_or(LinkError::Nameless)
+    }
+
+    /// Whether the one who answers here still is the one who did at first, with what it had.
+    pub(super) async fn is_the_same(&self) -> bool {
+        self.identify().await.is_ok_and(|store| store == self.store)
     }
 
     /// Which store answers here.
@@ -131,16 +161,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_known_by_both_its_ids() {
+    fn a_store_is_known_by_its_ids_and_its_mark() {
         let info = |run: &str, replication: &str| {
             format!(
                 "redis_version:7.0.15\r\nrun_id:{run}\r\n\nrole:master\r\nmaster_replid:{replication}\r\n"
             )
         };
         let [a, b] = ["a".repeat(40), "b".repeat(40)];
-        let id = store_id(&info(&a, &b)).unwrap();
-        assert_eq!(id.as_str(), "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb");
-        assert_ne!(store_id(&info(&a, &a)), Some(id));
-        assert_eq!(store_id("role:master"), None);
+        let id = store_id(&info(&a, &b), "0c").unwrap();
+        assert_eq!(id.as_str(), "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb0c");
+        assert_ne!(store_id(&info(&a, &a), "0c").as_ref(), Some(&id));
+        assert_ne!(store_id(&info(&a, &b), "0d"), Some(id));
+        assert_eq!(store_id("role:master", "0c"), None);
     }
 }

@@ -137,6 +137,14 @@ pub(super) fn string(frame: &Resp3Frame) -> Option<&[u8]> {
     }
 }
 
+/// Whether an answer says that there is no such game.
+pub(super) fn says_missing(frame: &Resp3Frame) -> bool {
+    let Resp3Frame::Array { data, .. } = frame else {
+        return false;
+    };
+    data.first().and_then(string) == Some(b"missing".as_slice())
+}
+
 /// The journal has reached its bound of 1 MiB. A snapshot makes room.
 #[derive(Debug, thiserror::Error)]
 #[error("the journal is full until the next snapshot")]

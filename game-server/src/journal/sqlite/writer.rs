@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::write::Write;
 use crate::journal::LogError;
+use crate::supervised::has_panicked;
 
 /// Writes of one transaction: a few milliseconds of work, so that nobody waits long for the others.
 const GROUP_MAX: usize = 256;
@@ -116,7 +117,8 @@ pub(super) async fn run(pool: SqlitePool, tidier: SqlitePool, mut messages: mpsc
                 Message::Close(reply) => close = Some(reply),
             }
         }
-        write(&pool, group).await;
+        // Whoever waits for a group that made it panic hears that nobody answered; the transaction is undone with its connection.
+        let _panicked = has_panicked("writer", write(&pool, group)).await;
         // An error means that nobody folds the log, which it survives.
         let _nobody_folds = wrote.send(());
     }

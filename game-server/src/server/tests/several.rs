@@ -1,0 +1,278 @@
+//! Two servers of one process that share a log, each of which asks the other: moments that processes meet seldom.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Mutex;
+
+use axum::Extension;
+use axum::extract::ConnectInfo;
+use futures_util::{SinkExt, StreamExt};
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use protocol::ids::GameCode;
+use runtime::secret::Secret;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message as Frame;
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use super::*;
+use crate::cluster::{DialFuture, Dialer, Duplex, Located, MemoryLeases, locate};
+use crate::journal::{Asserted, Batch, ClaimId, Claimed, LogFuture, StoreRun, Stored, Tail, Written};
+
+/// The way from one server to the other.
+#[derive(Clone, Default)]
+struct Roads(Arc<Mutex<HashMap<String, GameServer>>>);
+
+impl Dialer for Roads {
+    fn dial(&self, address: &str) -> DialFuture {
+        let server = self.0.lock().unwrap().get(address).cloned();
+        Box::pin(async move {
+            let server = server.ok_or(io::ErrorKind::ConnectionRefused)?;
+            let (near, far) = duplex(16 * 1024);
+            serve(far, server.peer_router());
+            Ok(Box::new(near) as Box<dyn Duplex>)
+        })
+    }
+}
+
+fn serve(end: DuplexStream, router: Router) {
+    let client = SocketAddr::from(([10, 0, 0, 1], 40_000));
+    let router = router.layer(Extension(ConnectInfo(client)));
+    tokio::spawn(async move {
+        let service = TowerToHyperService::new(router);
+        let _ended = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(end), service)
+            .with_upgrades()
+            .await;
+    });
+}
+
+/// A log that hands out no game while its gate is closed.
+struct Gated {
+    log: MemoryLog,
+    gate: Arc<tokio::sync::Semaphore>,
+}
+
+impl GameLog for Gated {
+    fn create(&self, code: GameCode, birth: Birth) -> LogFuture<Created> {
+        self.log.create(code, birth)
+    }
+
+    fn claim(
+        &self,
+        code: GameCode,
+        seen: ClaimId,
+        server: ServerId,
+        claim: ClaimId,
+        least_epoch: u32,
+    ) -> LogFuture<Claimed> {
+        self.log.claim(code, seen, server, claim, least_epoch)
+    }
+
+    fn assert(&self, code: GameCode, birth: Birth) -> LogFuture<Asserted> {
+        self.log.assert(code, birth)
+    }
+
+    fn append(&self, code: GameCode, claim: ClaimId, batch: Batch) -> LogFuture<Written> {
+        self.log.append(code, claim, batch)
+    }
+
+    fn snapshot(
+        &self,
+        code: GameCode,
+        claim: ClaimId,
+        through: RecordNumber,
+        snapshot: Vec<u8>,
+    ) -> LogFuture<Written> {
+        self.log.snapshot(code, claim, through, snapshot)
+    }
+
+    fn tail(&self, code: GameCode) -> LogFuture<Option<Tail>> {
+        self.log.tail(code)
+    }
+
+    fn load(&self, code: GameCode) -> LogFuture<Option<Stored>> {
+        let (load, gate) = (self.log.load(code), Arc::clone(&self.gate));
+        Box::pin(async move {
+            let _passed = gate.acquire().await;
+            load.await
+        })
+    }
+
+    fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
+        self.log.release(code, claim)
+    }
+
+    fn remove(&self, code: GameCode, claim: ClaimId, after: Duration) -> LogFuture<Written> {
+        self.log.remove(code, claim, after)
+    }
+
+    fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
+        self.log.games()
+    }
+
+    fn runs(&self) -> tokio::sync::watch::Receiver<StoreRun> {
+        self.log.runs()
+    }
+}
+
+struct Pair {
+    log: MemoryLog,
+    /// In front of the log of the first server alone.
+    gate: Arc<tokio::sync::Semaphore>,
+    servers: [GameServer; 2],
+    code: GameCode,
+}
+
+impl Pair {
+    /// With a game in the log that nobody has.
+    async fn new() -> Self {
+        let log = MemoryLog::new();
+        let code = testing::facts(testing::mixed_quiz()).code;
+        assert_eq!(log.create(code, poisoned()).await.unwrap(), Created::New);
+        let gate = Arc::new(tokio::sync::Semaphore::new(1));
+        let gated = Arc::new(Gated {
+            log: log.clone(),
+            gate: Arc::clone(&gate),
+        });
+        let (roads, leases) = (Roads::default(), MemoryLeases::new());
+        let member = |name: &str, log: Arc<dyn GameLog>| {
+            let config = Config {
+                server_name: name.to_owned(),
+                ..Config::default()
+            };
+            let membership = Membership {
+                leases: Arc::new(leases.clone()),
+                dialer: Arc::new(roads.clone()),
+                address: name.to_owned(),
+                secrets: vec![Secret::given(testing::SECRET).unwrap()],
+            };
+            let api = Arc::new(testing::Taker);
+            let server = GameServer::in_cluster(config, testing::keys(), api, log, membership).unwrap();
+            roads.0.lock().unwrap().insert(name.to_owned(), server.clone());
+            server
+        };
+        let servers = [member("game-0", gated), member("game-1", Arc::new(log.clone()))];
+        Self {
+            log,
+            gate,
+            servers,
+            code,
+        }
+    }
+
+    /// The servers know each other, and the first one has the game.
+    async fn joined() -> Self {
+        let pair = Self::new().await;
+        for server in &pair.servers {
+            server.join().await;
+        }
+        let first = pair.servers[0].0.cluster.as_ref().unwrap();
+        while first.reader_of(0).is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(pair.until_found(0).await, Located::Here);
+        pair
+    }
+
+    async fn locate(&self, server: usize) -> Located {
+        let shared = &self.servers[server].0;
+        locate(shared, shared.cluster.as_ref().unwrap(), self.code).await
+    }
+
+    /// Asks a server until it can say where the game is.
+    async fn until_found(&self, server: usize) -> Located {
+        loop {
+            match self.locate(server).await {
+                Located::Unknown => {}
+                found @ (Located::Here | Located::At(_) | Located::Nowhere) => return found,
+            }
+        }
+    }
+
+    fn found(&self, server: usize) -> Found {
+        self.servers[server].0.registry.find(self.code)
+    }
+
+    async fn owner(&self) -> Option<String> {
+        let stored = self.log.load(self.code).await.unwrap().unwrap();
+        stored.owner.server.map(|server| server.name)
+    }
+
+    /// What `server` says to whoever asks, when the game is at the other one.
+    async fn assert_at(&self, server: usize, owner: &str) {
+        let found = self.until_found(server).await;
+        assert!(
+            matches!(&found, Located::At(lease) if lease.server.name == owner),
+            "{found:?}"
+        );
+        assert_eq!(self.owner().await.as_deref(), Some(owner));
+    }
+}
+
+#[tokio::test]
+async fn a_game_whose_task_panicked_stays_with_the_server_that_took_it_meanwhile() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let pair = Pair::joined().await;
+    let Found::Game(game) = pair.found(0) else {
+        panic!("it is not there");
+    };
+    let closed = Arc::clone(&pair.gate).acquire_owned().await.unwrap();
+    start(&game).await;
+    // The first server says that it does not have it.
+    assert_eq!(pair.until_found(1).await, Located::Here);
+    drop(closed);
+    pair.assert_at(0, "game-1").await;
+    assert!(matches!(pair.found(1), Found::Game(_)));
+}
+
+#[tokio::test]
+async fn a_game_that_one_server_cannot_read_is_not_lost_when_another_one_has_it() {
+    let pair = Pair::new().await;
+    let read = |bytes: u8| pair.log.tamper(pair.code, |stored| stored.snapshot[0] = bytes);
+    // Written by a release that the first server is older than.
+    read(99);
+    pair.servers[0].join().await;
+    assert_eq!(pair.until_found(0).await, Located::Here);
+    assert!(matches!(pair.found(0), Found::Lost));
+    read(SNAPSHOT_VERSION);
+    pair.servers[1].join().await;
+    assert_eq!(pair.until_found(1).await, Located::Here);
+    pair.assert_at(0, "game-1").await;
+}
+
+/// The end of a client's socket that was asked for before a game went to the other server and opens after it.
+#[tokio::test]
+async fn a_socket_that_opens_just_after_its_game_went_is_sent_on() {
+    let pair = Pair::joined().await;
+    let Found::Game(game) = pair.found(0) else {
+        panic!("it is not there");
+    };
+    // Too small for the answer's head, so that the socket opens when the client reads.
+    let (mut client, end) = duplex(32);
+    serve(end, pair.servers[0].router());
+    let request = format!(
+        "GET /watch?g={} HTTP/1.1\r\nHost: game\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        pair.code
+    );
+    client.write_all(request.as_bytes()).await.unwrap();
+    let mut head = vec![client.read_u8().await.unwrap()];
+    game.hand_over(tokio::time::Instant::now());
+    while !matches!(pair.found(1), Found::Game(_)) || !matches!(pair.found(0), Found::Nothing) {
+        tokio::task::yield_now().await;
+    }
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await.unwrap());
+    }
+    assert!(head.starts_with(b"HTTP/1.1 101 "));
+    let mut socket = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
+    let join = Frame::text(r#"{"t":"join","name":"Bob"}"#);
+    socket.send(join).await.unwrap();
+    let told = socket.next().await.unwrap().unwrap().into_text().unwrap();
+    assert!(told.contains("moved"), "{told}");
+}
