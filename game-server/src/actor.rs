@@ -36,7 +36,7 @@ use crate::journal::{Entry, Record, RecordNumber};
 use crate::opening;
 use crate::outcome;
 use crate::registry::{GamePermit, Registry};
-use crate::results::{ResultSaver, Saving};
+use crate::results::{Heard, ResultSaver, Saving};
 use crate::server::Shared;
 use crate::session::outbox::Outbox;
 use crate::stored::{Restored, Snapshot};
@@ -262,7 +262,7 @@ impl Actor {
                     }
                 }
                 () = timer.as_mut() => {}
-                settled = sent(&mut self.result_sent) => self.result_settled(settled),
+                heard = sent(&mut self.result_sent) => self.result_heard(heard),
                 message = mailbox.recv() => match message {
                     Some(Message::Stop) | None => break Exit::Stopping,
                     Some(message) => {
@@ -510,6 +510,15 @@ impl Actor {
         }
     }
 
+    fn result_heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Settled => self.result_settled(true),
+            Heard::Died => self.result_settled(false),
+            // Whoever reserved that epoch may have died before it got the game, or nobody would ever save this result.
+            Heard::Superseded => self.pipeline.outbid(Instant::now()),
+        }
+    }
+
     /// The API has the result, so that nobody need save it again. When its saver died instead, the next start saves it.
     fn result_settled(&mut self, settled: bool) {
         self.result_sent = None;
@@ -523,10 +532,10 @@ impl Actor {
     }
 }
 
-/// Waits for a result's saver, and says whether it is settled; for ever when none is on its way.
-async fn sent(result: &mut Option<Saving>) -> bool {
+/// Waits for a result's saver; for ever when none is on its way.
+async fn sent(result: &mut Option<Saving>) -> Heard {
     match result {
-        Some(saving) => saving.settled().await,
+        Some(saving) => saving.heard().await,
         None => std::future::pending().await,
     }
 }

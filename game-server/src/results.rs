@@ -48,7 +48,26 @@ struct Door {
 /// A result on its way.
 pub(crate) struct Saving {
     settled: oneshot::Receiver<()>,
+    superseded: Arc<Notify>,
     left: Arc<Notify>,
+}
+
+/// What is heard of a result on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// The API has it, or refused it for good.
+    Settled,
+    /// Somebody has reserved a higher epoch than its game's: the game needs one above that, if it is still this server's.
+    Superseded,
+    /// Its saver died.
+    Died,
+}
+
+/// What a saver shares with its result's game.
+struct Way {
+    epoch: Arc<ShownCell>,
+    is_superseded: Arc<Notify>,
+    is_left: Arc<Notify>,
 }
 
 /// How the attempts at a result ended.
@@ -87,9 +106,13 @@ impl Drop for Pending {
 }
 
 impl Saving {
-    /// Waits until the API has the result, or refused it for good; false when its saver died.
-    pub(crate) async fn settled(&mut self) -> bool {
-        (&mut self.settled).await.is_ok()
+    /// Waits for news.
+    pub(crate) async fn heard(&mut self) -> Heard {
+        tokio::select! {
+            biased;
+            settled = &mut self.settled => settled.map_or(Heard::Died, |()| Heard::Settled),
+            () = self.superseded.notified() => Heard::Superseded,
+        }
     }
 
     /// Makes no attempt after the one that is under way: whoever takes the game up next makes them. That both may save it harms
@@ -145,12 +168,16 @@ impl ResultSaver {
         epoch: Arc<ShownCell>,
     ) -> Saving {
         let (settled, answer) = oneshot::channel();
-        let left = Arc::new(Notify::new());
-        let is_left = Arc::clone(&left);
+        let (left, superseded) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let way = Way {
+            epoch,
+            is_superseded: Arc::clone(&superseded),
+            is_left: Arc::clone(&left),
+        };
         let saver = self.clone();
         let pending = Pending::new(self.pending.clone(), place);
         tokio::spawn(async move {
-            let ended = saver.save_until_done(&result, &epoch, &is_left).await;
+            let ended = saver.save_until_done(&result, &way).await;
             if ended == Ended::Saved {
                 saver.save_timeline(&mut timeline).await;
             }
@@ -162,6 +189,7 @@ impl ResultSaver {
         });
         Saving {
             settled: answer,
+            superseded,
             left,
         }
     }
@@ -178,15 +206,15 @@ impl ResultSaver {
         let _settled = pending.wait_for(|n| *n == 0).await;
     }
 
-    async fn save_until_done(&self, result: &GameResult, epoch: &ShownCell, is_left: &Notify) -> Ended {
+    async fn save_until_done(&self, result: &GameResult, way: &Way) -> Ended {
         let mut pause_ms = PAUSE_MS_FIRST;
         loop {
             let turn = tokio::select! {
                 biased;
-                () = is_left.notified() => return Ended::Left,
+                () = way.is_left.notified() => return Ended::Left,
                 turn = self.door.enter() => turn,
             };
-            if let Some(ended) = self.attempt(result, epoch.epoch(), pause_ms).await {
+            if let Some(ended) = self.attempt(result, way, pause_ms).await {
                 return ended;
             }
             let pauses = async {
@@ -198,7 +226,7 @@ impl ResultSaver {
             };
             tokio::select! {
                 biased;
-                () = is_left.notified() => return Ended::Left,
+                () = way.is_left.notified() => return Ended::Left,
                 () = pauses => {}
             }
             pause_ms = pause_ms.saturating_mul(2).min(PAUSE_MS_MAX);
@@ -211,9 +239,13 @@ impl ResultSaver {
     }
 
     /// Tries once; none when it is to be tried again.
-    async fn attempt(&self, result: &GameResult, epoch: u32, pause_ms: u32) -> Option<Ended> {
+    async fn attempt(&self, result: &GameResult, way: &Way, pause_ms: u32) -> Option<Ended> {
         let game = result.game;
-        let said = tokio::time::timeout(ATTEMPT_MAX, self.backoffice.save_result(result, epoch)).await;
+        let saving = self.backoffice.save_result(result, way.epoch.epoch());
+        let said = tokio::time::timeout(ATTEMPT_MAX, saving).await;
+        if matches!(said, Ok(Err(BackofficeError::Superseded))) {
+            way.is_superseded.notify_one();
+        }
         self.door.heard(match &said {
             Ok(
                 Ok(())
@@ -233,7 +265,7 @@ impl ResultSaver {
                 metrics::inc(Counter::GameResultsRefusedTotal);
                 return Some(Ended::Refused);
             }
-            // Superseded: the game gets a higher epoch soon, or is another server's.
+            // Superseded: the game hears of it, and gets a higher epoch or is another server's.
             Ok(Err(
                 error @ (BackofficeError::Unavailable(_)
                 | BackofficeError::TooMany { .. }

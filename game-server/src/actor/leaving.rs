@@ -70,6 +70,8 @@ impl Actor {
         self.pipeline.need_snapshot();
         loop {
             let now = Instant::now();
+            // It may have stood still, and another server have the game.
+            self.mind_standing(now);
             let change = self.pipeline.check_patience(now);
             self.tell_change(change);
             self.start_write(now);
@@ -82,8 +84,11 @@ impl Actor {
             let again_at = self.pipeline.next_wake().unwrap_or(now + LEAVE_MAX);
             tokio::select! {
                 biased;
-                answer = self.pipeline.answered() => if !self.settle(answer) {
-                    return true;
+                answer = self.pipeline.answered() => {
+                    self.mind_standing(Instant::now());
+                    if !self.settle(answer) {
+                        return true;
+                    }
                 },
                 () = tokio::time::sleep_until(again_at) => {}
             }

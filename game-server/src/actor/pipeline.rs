@@ -137,6 +137,11 @@ impl Pipeline {
         self.doubt_until = Some(self.doubt_until.map_or(until, |before| before.min(until)));
     }
 
+    /// Somebody has reserved an epoch above this owner's at the API: if the game is still this server's, it gets one above that.
+    pub(super) fn outbid(&mut self, now: Instant) {
+        self.writer.outbid(now);
+    }
+
     /// Whether every record is saved.
     pub(super) fn is_settled(&self) -> bool {
         self.is_saved(self.last())
@@ -342,7 +347,10 @@ impl Pipeline {
                 }
                 socket.push(player::ack(question, saved));
             }
-            Delivery::Close { socket, last, code } => socket.close(last, code),
+            Delivery::Close { socket, last, code } => {
+                let marked = |last: Utf8Bytes| if saved { last } else { mark_unsaved(&last) };
+                socket.close(last.map(marked), code);
+            }
             Delivery::Shown(shown) => self.shown.set(shown),
         }
     }

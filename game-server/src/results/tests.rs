@@ -159,7 +159,7 @@ async fn what_is_left_to_others_is_tried_no_more_and_counts_no_more() {
     let mut pending = saver.pending.subscribe();
     pending.wait_for(|n| *n == 1).await.unwrap();
     api.is_away.store(false, Ordering::SeqCst);
-    assert!(kept.settled().await);
+    assert_eq!(kept.heard().await, Heard::Settled);
     saver.settled().await;
     assert_eq!(
         api.kept.lock().unwrap().keys().copied().collect::<Vec<_>>(),
@@ -178,10 +178,12 @@ async fn a_result_below_the_reserved_epoch_waits_for_its_games_next_one_and_hold
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(api.kept.lock().unwrap().is_empty());
     let asked = Instant::now();
-    assert!(save_of(&saver, 1, &registry, &epoch(1_001)).settled().await);
+    let heard = save_of(&saver, 1, &registry, &epoch(1_001)).heard().await;
+    assert_eq!(heard, Heard::Settled);
     assert_eq!(asked.elapsed(), Duration::ZERO, "the API is not away");
     own.set_epoch(1_001);
-    assert!(superseded.settled().await);
+    assert_eq!(superseded.heard().await, Heard::Superseded);
+    assert_eq!(superseded.heard().await, Heard::Settled);
     saver.settled().await;
     assert_eq!(api.kept.lock().unwrap().len(), 2);
 }

@@ -68,7 +68,11 @@ async fn emptied_under_a_living_connection_it_is_another_store_in_which_the_game
     let written = log.append(code(0), claim, batch(1, 1)).await;
     assert!(matches!(written, Err(LogError::NotDone(_))), "{written:?}");
     let mut runs = log.runs();
-    let other = runs.wait_for(|run| run.store != before.store).await.unwrap().clone();
+    let other = runs
+        .wait_for(|run| run.store != before.store)
+        .await
+        .unwrap()
+        .clone();
     assert_eq!(other.connection, before.connection + 1);
     assert_eq!(
         log.append(code(0), claim, batch(1, 1)).await.unwrap(),

@@ -11,6 +11,7 @@ mod lifetime;
 mod limits;
 mod refusals;
 mod restoring;
+mod rewound;
 mod saving;
 mod timeline;
 mod whole_game;

@@ -90,6 +90,8 @@ pub(super) struct Writer {
     needs_snapshot: bool,
     /// The log has no such game any longer.
     is_missing: bool,
+    /// The API wants a higher epoch than the owner's.
+    is_outbid: bool,
     /// The epoch under which the game is written again. The owner's own is the log's, so that clients are never told of one that
     /// nobody keeps.
     next_epoch: u32,
@@ -146,6 +148,7 @@ impl Writer {
             doubted_at: None,
             needs_snapshot: torn,
             is_missing: false,
+            is_outbid: false,
             next_epoch: 0,
             wanted_since: torn.then_some(now),
             snapshot_at: now,
@@ -256,7 +259,7 @@ impl Writer {
         if self.is_unsure {
             return Some(What::Tail);
         }
-        if self.is_missing {
+        if self.is_missing || self.is_outbid {
             return Some(What::Assert);
         }
         let waiting = self.unsaved.bytes().len();
@@ -466,7 +469,8 @@ impl Writer {
             // Nothing is done before the others have said what they hold, which wakes the game.
             return self.verdict().and(self.retry_at);
         }
-        let has_work = self.is_unsure || self.is_missing || self.needs_snapshot || !self.unsaved.is_empty();
+        let is_to_assert = self.is_missing || self.is_outbid;
+        let has_work = self.is_unsure || is_to_assert || self.needs_snapshot || !self.unsaved.is_empty();
         match self.retry_at {
             Some(at) if has_work => Some(at),
             // A snapshot that is due and failed waits as well.

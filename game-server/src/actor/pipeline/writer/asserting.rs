@@ -77,6 +77,13 @@ impl Writer {
         }
     }
 
+    /// Asks for a higher epoch, once the owner record says that the game is still this server's.
+    pub(in crate::actor::pipeline) fn outbid(&mut self, now: Instant) {
+        self.is_outbid = true;
+        self.is_unsure = true;
+        self.doubted_at = Some(now);
+    }
+
     fn stand(&self) -> Stand {
         let owner = &self.at.owner;
         let mine = Held {
@@ -106,6 +113,7 @@ impl Writer {
         let mut owner = self.at.owner.clone();
         let reserves = match self.stand() {
             Stand::Yields => return Box::pin(async move { Ok(Reply::Asserted(Asserted::Fenced, run)) }),
+            Stand::Owner { above } if self.is_outbid => Some(above),
             Stand::Owner { above } => {
                 owner.epoch = self.next_epoch.max(above.saturating_add(1));
                 None
@@ -148,6 +156,8 @@ impl Writer {
                 tracing::warn!(%game, epoch = owner.epoch, store = %run.store, "the journal's store got a game again from its owner");
                 metrics::inc(Counter::GamesRewrittenTotal);
                 self.is_missing = false;
+                // Heard again if this one was on its way before.
+                self.is_outbid = false;
                 self.at.owner = owner;
                 self.bind(run);
                 // As certain as a look at the owner record.

@@ -289,3 +289,28 @@ async fn a_store_that_changed_while_a_game_was_loaded_is_seen_at_once() {
     let writer = Writer::new(ownership, RecordNumber(2), false, Instant::now());
     assert!(writer.is_unverified());
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_outbid_looks_first_and_then_gets_an_epoch_above_all() {
+    let mut desk = Desk::new(vec![None, Some(Reserved::Epoch(2_001))]).await;
+    desk.writer.outbid(Instant::now());
+    assert!(desk.write().await);
+    assert_eq!(desk.tail().await.owner.epoch, 1, "the API is away");
+    advance(RETRY_MAX).await;
+    assert!(desk.write().await);
+    let owner = desk.tail().await.owner;
+    assert_eq!((owner.epoch, owner.claim), (2_001, desk.owner.claim));
+    assert_eq!(desk.writer.epoch(), 2_001);
+    // And on as ever.
+    desk.record(1);
+    assert!(desk.write().await);
+    assert_eq!(desk.tail().await.last, RecordNumber(3));
+    // Whose game is another server's by now asks for nothing.
+    let mut desk = Desk::new(Vec::new()).await;
+    let claimed = desk
+        .log
+        .claim(desk.code, desk.owner.claim, server("game-1"), ClaimId::draw(), 0);
+    claimed.await.unwrap();
+    desk.writer.outbid(Instant::now());
+    assert!(!desk.write().await);
+}
