@@ -43,6 +43,13 @@ pub(crate) enum Fault {
     Empty { weather: Weather, lasts_ms: Millis },
     /// The store restarts without its data, and the server is killed before it can write its games again.
     EmptyAndKill { restart_ms: Millis },
+    /// A replica of the store takes over that missed the last changes, and maybe whoever has the game dies as well.
+    GoBack {
+        changes: usize,
+        are_leases_old: bool,
+        /// The holder is killed at that moment; started again after this time, if it is to be.
+        kill: Option<Option<Millis>>,
+    },
     /// A client loses its connection without a word.
     CutOff { client: ClientId },
     /// A client has no network for a while.
@@ -156,6 +163,30 @@ fn fault(dice: &mut Dice, clients: usize) -> Fault {
             lasts_ms: dice.between(500, 8_000),
         },
     }
+}
+
+/// What a store does that goes back in time, in one run in seven; drawn by itself, so that it adds to what other seeds had.
+pub(crate) fn draw_going_back(dice: &mut Dice, is_alone: bool) -> Vec<(Millis, Fault)> {
+    if !dice.chance(14) {
+        return Vec::new();
+    }
+    let count = dice.between(1, 2);
+    let fault = |dice: &mut Dice| {
+        let at = dice.between(3_000, 40_000);
+        let restart_ms = dice.between(30, 2_500);
+        let is_restarted = is_alone || dice.chance(50);
+        let fault = Fault::GoBack {
+            changes: match dice.weighted(&[4, 3, 2]) {
+                0 => usize::from(dice.chance(70)),
+                1 => dice.below(8),
+                _ => dice.below(40),
+            },
+            are_leases_old: dice.chance(20),
+            kill: dice.chance(45).then(|| is_restarted.then_some(restart_ms)),
+        };
+        (at, fault)
+    };
+    (0..count).map(|_| fault(dice)).collect()
 }
 
 fn empty(dice: &mut Dice) -> Fault {

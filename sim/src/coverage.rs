@@ -45,6 +45,18 @@ pub enum Seen {
     Emptied,
     /// The game was written again after that.
     Rewritten,
+    /// The store went back in time.
+    WentBack,
+    /// The same, and whoever had the game died of it.
+    WentBackWithHolder,
+    /// Its holder wrote the game again after that.
+    AssertedByHolder,
+    /// Nobody had the game who knew all of it, and it went on from what was left.
+    Rewound,
+    /// An answer that was acked as saved was lost so.
+    AckedAnswerLost,
+    /// A result was refused because a higher epoch was reserved.
+    ResultSuperseded,
     /// The store lost its data and the server died: the game is lost.
     GameLost,
     /// An ack said that its answer was not saved yet.

@@ -8,6 +8,7 @@ use game_server::{Duplex, Restoration};
 use protocol::result::GameResult;
 use tokio::sync::{Notify, oneshot};
 
+use crate::api::Taken;
 use crate::store::Call;
 use crate::wire::Port;
 
@@ -24,7 +25,8 @@ pub(crate) enum Emission {
     /// A result for the API.
     Result {
         result: Box<GameResult>,
-        reply: oneshot::Sender<bool>,
+        epoch: u32,
+        reply: oneshot::Sender<Taken>,
     },
     /// The games are taken up; none when the store could not be read.
     Ready { restored: Option<Restoration> },

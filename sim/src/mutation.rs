@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use game_core::Command;
 use game_server::{
     Batch, ClaimId, Claimed, Entry, GameLog as _, MemoryLog, Owner, Record, RecordNumber, ServerId, Stored,
     Written, read_journal,
@@ -37,6 +38,22 @@ pub enum Mutation {
     FencedRecordsMerged,
     /// The list of games is always empty, so that nobody looks for games that nobody serves.
     NoSweep,
+    /// A snapshot that the store takes holds less than it says: its state is that of the one before.
+    SnapshotOfThePast,
+    /// The log says "saved" when an append with the game's end leaves, so that a result leaves whose end is not kept.
+    ResultBeforeAppend,
+    /// The same of an append with anything that everybody is told, so that frames go without the mark.
+    TellsBeforeAppend,
+    /// The same of an append with a joining or a return, so that a state is not held for it.
+    WelcomesBeforeAppend,
+    /// Only the server that the owner record names is asked whether it has the game.
+    AsksOnlyTheOwner,
+    /// A store that restarted or was taken over is called by the same name as before.
+    NoRunId,
+    /// The store's client sends a write again whose answer did not come, long after its caller has given up.
+    ClientReplays,
+    /// A phone takes a state for an old one when its number is lower than what it has seen, whatever its epoch.
+    SeqWithoutEpoch,
     /// The proxy goes on to ask for a game whom it remembers, though that one is gone.
     RemembersTheDead,
     /// The proxy follows every hint.
@@ -45,7 +62,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 20] = [
         Self::AckBeforeAppend,
         Self::NoNumberCheck,
         Self::OlderSnapshotWins,
@@ -56,6 +73,14 @@ impl Mutation {
         Self::LoadBeforeClaim,
         Self::FencedRecordsMerged,
         Self::NoSweep,
+        Self::SnapshotOfThePast,
+        Self::ResultBeforeAppend,
+        Self::TellsBeforeAppend,
+        Self::WelcomesBeforeAppend,
+        Self::AsksOnlyTheOwner,
+        Self::NoRunId,
+        Self::ClientReplays,
+        Self::SeqWithoutEpoch,
         Self::RemembersTheDead,
         Self::NoHopLimit,
     ];
@@ -74,6 +99,14 @@ impl Mutation {
             Self::LoadBeforeClaim => "load-before-claim",
             Self::FencedRecordsMerged => "fenced-records-merged",
             Self::NoSweep => "no-sweep",
+            Self::SnapshotOfThePast => "snapshot-of-the-past",
+            Self::ResultBeforeAppend => "result-before-append",
+            Self::TellsBeforeAppend => "tells-before-append",
+            Self::WelcomesBeforeAppend => "welcomes-before-append",
+            Self::AsksOnlyTheOwner => "asks-only-the-owner",
+            Self::NoRunId => "no-run-id",
+            Self::ClientReplays => "client-replays",
+            Self::SeqWithoutEpoch => "seq-without-epoch",
             Self::RemembersTheDead => "remembers-the-dead",
             Self::NoHopLimit => "no-hop-limit",
         }
@@ -81,15 +114,41 @@ impl Mutation {
 
     /// Whether an append is called saved before it is.
     pub(crate) fn acks_early(self, batch: &Batch) -> bool {
-        let has_answer = |batch: &Batch| {
-            read_journal(batch.bytes(), batch.follows()).is_ok_and(|journal| {
-                let entries = journal.records.iter().map(|record| &record.entry);
-                entries
-                    .into_iter()
-                    .any(|entry| matches!(entry, Entry::Command(game_core::Command::Answer { .. })))
-            })
+        let is_early: fn(&Entry) -> bool = match self {
+            Self::AckBeforeAppend => |entry| matches!(entry, Entry::Command(Command::Answer { .. })),
+            Self::ResultBeforeAppend => |entry| matches!(entry, Entry::Over { .. }),
+            Self::TellsBeforeAppend => |entry| {
+                matches!(
+                    entry,
+                    Entry::Command(
+                        Command::Start
+                            | Command::Next { .. }
+                            | Command::Close { .. }
+                            | Command::Skip { .. }
+                            | Command::DeadlineReached { .. }
+                    )
+                )
+            },
+            Self::WelcomesBeforeAppend => |entry| matches!(entry, Entry::Command(Command::Join { .. })),
+            Self::NoNumberCheck
+            | Self::OlderSnapshotWins
+            | Self::ReplayWithoutSkipping
+            | Self::NoClaimCheck
+            | Self::NoClaimId
+            | Self::ClaimWhileOwnerAnswers
+            | Self::LoadBeforeClaim
+            | Self::FencedRecordsMerged
+            | Self::NoSweep
+            | Self::SnapshotOfThePast
+            | Self::AsksOnlyTheOwner
+            | Self::NoRunId
+            | Self::ClientReplays
+            | Self::SeqWithoutEpoch
+            | Self::RemembersTheDead
+            | Self::NoHopLimit => return false,
         };
-        self == Self::AckBeforeAppend && has_answer(batch)
+        read_journal(batch.bytes(), batch.follows())
+            .is_ok_and(|journal| journal.records.iter().any(|record| is_early(&record.entry)))
     }
 
     /// Does what is asked in the mutated way; none when this mutation leaves it as it is.
@@ -106,7 +165,15 @@ impl Mutation {
                 }
             }
             Self::FencedRecordsMerged => merged(log, ask),
+            Self::SnapshotOfThePast => past_snapshot(log, ask),
             Self::AckBeforeAppend
+            | Self::ResultBeforeAppend
+            | Self::TellsBeforeAppend
+            | Self::WelcomesBeforeAppend
+            | Self::AsksOnlyTheOwner
+            | Self::NoRunId
+            | Self::ClientReplays
+            | Self::SeqWithoutEpoch
             | Self::ReplayWithoutSkipping
             | Self::ClaimWhileOwnerAnswers
             | Self::LoadBeforeClaim
@@ -163,6 +230,22 @@ fn any_snapshot(log: &MemoryLog, ask: &Ask) -> Option<Said> {
     log.tamper(*code, |stored| {
         if stored.owner.claim == *claim {
             stored.snapshot.clone_from(snapshot);
+            stored.journal = Vec::new();
+            (stored.through, stored.last) = (*through, *through);
+            written = Some(Written::Saved);
+        }
+    });
+    written.map(Said::Written)
+}
+
+/// A snapshot whose state is not taken over, only that it covers everything.
+fn past_snapshot(log: &MemoryLog, ask: &Ask) -> Option<Said> {
+    let Ask::Snapshot(code, claim, through, _) = ask else {
+        return None;
+    };
+    let mut written = None;
+    log.tamper(*code, |stored| {
+        if stored.owner.claim == *claim && *through >= stored.last {
             stored.journal = Vec::new();
             (stored.through, stored.last) = (*through, *through);
             written = Some(Written::Saved);

@@ -56,6 +56,11 @@ pub(crate) struct Oracle {
     is_cluster: bool,
     /// The store lost the game and has not got it again.
     is_emptied: bool,
+    /// The store went back in time, and nobody has written the game again.
+    /// The claim of whoever had the game then.
+    behind: Option<ClaimId>,
+    /// From this epoch on the game says that it may lack something.
+    rewound_from: Option<u32>,
     is_lost: bool,
 }
 
@@ -77,6 +82,8 @@ impl Oracle {
             seats: BTreeMap::new(),
             is_cluster,
             is_emptied: false,
+            behind: None,
+            rewound_from: None,
             is_lost: false,
         }
     }
@@ -104,6 +111,49 @@ impl Oracle {
         self.saved = Saved::new(&self.quiz, is_untidy);
         self.owners = Owners::default();
         self.is_emptied = false;
+        self.behind = None;
+        self.rewound_from = None;
+    }
+
+    /// The store has gone back in time. What it has of the game says nothing until somebody has written that in its present run: whoever
+    /// had it under `latest`, if anybody did, with all that was saved.
+    pub(crate) fn went_back(&mut self, latest: ClaimId) {
+        self.behind = Some(latest);
+        self.saved.gone();
+    }
+
+    /// Whether the store has gone back, and not got the game again.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    /// The claim of whoever had the game when the store went back, while it has not got that again.
+    pub(crate) fn latest_claim(&self) -> Option<ClaimId> {
+        self.behind
+    }
+
+    /// The game is there again after the store went back.
+    fn comes_back(&mut self, latest: ClaimId, stored: &Stored, coverage: &mut Coverage) {
+        if stored.owner.claim == latest {
+            // Its holder has all of it.
+            return coverage.saw(Seen::AssertedByHolder);
+        }
+        coverage.saw(Seen::Rewound);
+        let is_new = !self.owners.knows(stored.owner.claim);
+        if is_new {
+            self.rewound_from.get_or_insert(stored.owner.epoch);
+        } else {
+            // Somebody who was taken over while it stood still, and whose successor is gone, cannot know that.
+            self.epochs.clear();
+        }
+        self.owners.forget_epochs();
+        self.saved.forget();
+        let judged = self.saved.follow(stored);
+        self.check(judged);
+        let lost = self.books.forgive(|player, q| self.saved.has(player, q));
+        for _ in 0..lost {
+            coverage.saw(Seen::AckedAnswerLost);
+        }
     }
 
     /// The store lost the game and has not got it again.
@@ -214,6 +264,20 @@ impl Oracle {
         }
         let judged = frames::judge(frame, self.seats.get(&line).copied(), &self.saved);
         self.check(judged);
+        self.tells_loss(line, frame, run);
+    }
+
+    /// A game that may lack something says so in every state.
+    fn tells_loss(&mut self, line: LineId, frame: &Value, run: u64) {
+        let Some(from) = self.rewound_from else { return };
+        let state = &frame["state"];
+        let is_of_it = state["epoch"]
+            .as_u64()
+            .is_some_and(|epoch| epoch >= u64::from(from));
+        if is_of_it && state["rewound"] != true {
+            let detail = format!("run {run} on line {} says nothing of it: {frame}", line.0);
+            self.fail(Invariant::LossIsTold, detail);
+        }
     }
 
     /// The server has said its last word on a connection: what still reaches it there is read by nobody.
@@ -346,7 +410,21 @@ impl Oracle {
     // --- the store, the processes, the API ---------------------------------------------------------------------------
 
     /// A write reached the store, which has this of the game now.
-    pub(crate) fn stored(&mut self, kept: Option<&Stored>, owner_run: Option<u64>, coverage: &mut Coverage) {
+    /// `is_present`: it was written in the store's present run.
+    pub(crate) fn stored(
+        &mut self,
+        kept: Option<&Stored>,
+        is_present: bool,
+        owner_run: Option<u64>,
+        coverage: &mut Coverage,
+    ) {
+        if let Some(latest) = self.behind {
+            let Some(stored) = kept.filter(|_| is_present) else {
+                return;
+            };
+            self.behind = None;
+            self.comes_back(latest, stored, coverage);
+        }
         if self.is_cluster {
             let judged = self.owners.stored(kept.map(|kept| &kept.owner), owner_run);
             self.check(judged);

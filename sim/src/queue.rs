@@ -8,6 +8,7 @@ use protocol::result::GameResult;
 use tokio::sync::oneshot;
 
 use crate::Millis;
+use crate::api::Taken;
 use crate::chaos::Fault;
 use crate::class::{ClientId, Timer};
 use crate::emission::Dialled;
@@ -79,7 +80,8 @@ pub(crate) enum Event {
     /// A result reaches the API.
     ApiDoes {
         result: Box<GameResult>,
-        reply: oneshot::Sender<bool>,
+        epoch: u32,
+        reply: oneshot::Sender<Taken>,
         server: usize,
     },
     /// Something goes wrong.

@@ -6,15 +6,17 @@
 mod leases;
 mod views;
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use game_server::{
     Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, Lease, Leases, LogError, LogFuture, Member,
-    MemoryLog, Owner, RecordNumber, ServerId, StoreId, StoreRun, Stored, Tail, Written,
+    MemoryImage, MemoryLog, Owner, RecordNumber, ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
@@ -24,6 +26,9 @@ use crate::emission::Emissions;
 use crate::mutation::{Epochs, Mutation};
 use leases::LeaseBook;
 use views::{SimLeases, SimLog};
+
+/// Changes that it can go back by: what a replica may miss.
+const PAST_MAX: usize = 48;
 
 /// What is asked of the store.
 #[derive(Debug, Clone)]
@@ -141,6 +146,8 @@ pub(crate) type Reply = oneshot::Sender<Result<Said, LogError>>;
 pub(crate) struct Call {
     pub(crate) ask: Ask,
     pub(crate) reply: Reply,
+    /// How often the store had lost something when its caller connected: a connection to what it was before leads nowhere.
+    pub(crate) era: u32,
 }
 
 /// The store itself.
@@ -149,10 +156,14 @@ pub(crate) struct Store {
     leases: LeaseBook,
     mutation: Option<Mutation>,
     epochs: Epochs,
-    /// How often it lost its data: another run of it each time.
+    /// How often it lost data: another run of it each time.
     losses: u32,
+    /// What it kept before its last changes, the present included.
+    past: VecDeque<MemoryImage>,
     /// Tells each server when it can reach the store again, and which run of it.
     runs: Vec<watch::Sender<StoreRun>>,
+    /// The era in which each server has connected.
+    eras: Vec<Arc<AtomicU32>>,
 }
 
 impl Store {
@@ -164,6 +175,8 @@ impl Store {
             mutation,
             epochs: Epochs::default(),
             losses: 0,
+            past: VecDeque::new(),
+            eras: (0..servers).map(|_| Arc::default()).collect(),
             runs: (0..servers)
                 .map(|_| watch::Sender::new(StoreRun::default()))
                 .collect(),
@@ -177,18 +190,27 @@ impl Store {
             runs.send_modify(|seen| seen.store = run.store);
             runs.subscribe()
         });
+        let line = views::Connection {
+            emissions,
+            era: self.eras.get(server).map(Arc::clone).unwrap_or_default(),
+        };
+        line.era.store(self.losses, Ordering::Relaxed);
         let log = SimLog {
-            emissions: emissions.clone(),
+            line: line.clone(),
             runs: runs.unwrap_or_else(|| watch::channel(StoreRun::default()).1),
+            bound: None,
             mutation: self.mutation,
             cached: views::Cached::default(),
         };
-        (Arc::new(log), Arc::new(SimLeases { emissions }))
+        (Arc::new(log), Arc::new(SimLeases { line }))
     }
 
     /// A server can reach it again, and looks after its games.
     pub(crate) fn is_back_for(&self, server: usize) {
         let store = self.log.runs().borrow().store.clone();
+        if let Some(era) = self.eras.get(server) {
+            era.store(self.losses, Ordering::Relaxed);
+        }
         if let Some(runs) = self.runs.get(server) {
             runs.send_modify(|run| {
                 run.connection += 1;
@@ -200,9 +222,59 @@ impl Store {
     /// It restarts without its data, as another run.
     pub(crate) fn empty(&mut self) {
         self.log.lose_all();
-        self.losses += 1;
-        self.log.come_back(StoreId::new(self.losses.to_string()));
+        self.past.clear();
         self.leases = LeaseBook::default();
+        self.is_another_run();
+    }
+
+    /// A replica takes over that missed so many of the last changes, with its leases or with those of long ago. False when it kept no
+    /// game then.
+    pub(crate) fn go_back(&mut self, changes: usize, code: GameCode, are_leases_old: bool) -> bool {
+        let Some(index) = self.past.len().checked_sub(changes + 1) else {
+            return false;
+        };
+        let present = self.log.image();
+        if let Some(then) = self.past.get(index) {
+            self.log.go_back(then.clone());
+        }
+        if self.kept(code).is_none() {
+            self.log.go_back(present);
+            return false;
+        }
+        self.past.truncate(index + 1);
+        if are_leases_old {
+            self.leases.run_out();
+        }
+        self.is_another_run();
+        true
+    }
+
+    fn is_another_run(&mut self) {
+        self.losses += 1;
+        let id = if self.mutation == Some(Mutation::NoRunId) {
+            StoreId::default()
+        } else {
+            StoreId::new(self.losses.to_string())
+        };
+        self.log.come_back(id);
+    }
+
+    /// Which run of it answers now.
+    pub(crate) fn run(&self) -> StoreId {
+        self.log.runs().borrow().store.clone()
+    }
+
+    /// How often it has lost data.
+    pub(crate) fn era(&self) -> u32 {
+        self.losses
+    }
+
+    /// Whether what it keeps of a game was written in its present run.
+    pub(crate) fn is_present(&self, code: GameCode) -> bool {
+        let store = self.run();
+        at_once(self.log.tail(code))
+            .flatten()
+            .is_some_and(|tail| tail.store == store)
     }
 
     /// What it keeps of a game.
@@ -212,13 +284,19 @@ impl Store {
 
     /// Does what is asked, in one step.
     pub(crate) fn perform(&mut self, now: Millis, ask: Ask) -> Option<Said> {
-        let code = ask.code();
+        let (code, is_write) = (ask.code(), ask.is_write());
         let said = self
             .mutation
             .and_then(|mutation| mutation.perform(&self.log, &self.epochs, &ask))
             .or_else(|| self.perform_well(now, ask));
         if let Some(kept) = code.and_then(|code| self.kept(code)) {
             self.epochs.note(&kept.owner);
+        }
+        if is_write {
+            self.past.push_back(self.log.image());
+            while self.past.len() > PAST_MAX {
+                self.past.pop_front();
+            }
         }
         said
     }

@@ -24,6 +24,7 @@ use protocol::result::GameResult;
 use tokio::sync::oneshot;
 
 use crate::Millis;
+use crate::api::{ApiBook, Taken};
 use crate::chaos::{self, Weather};
 use crate::class::{self, Client, ClientId, Host, Phone};
 use crate::coverage::{Coverage, Seen};
@@ -81,7 +82,7 @@ pub(crate) struct World {
     is_untidy: bool,
     calls: BTreeMap<CallId, Flight>,
     calls_made: u64,
-    is_api_away: bool,
+    api: ApiBook,
     clients: Vec<Client>,
     lines: BTreeMap<LineId, Line>,
     lines_made: u64,
@@ -143,8 +144,10 @@ impl World {
         let mut dice = Dice::new(seed, "stage");
         let quiz = class::draw_quiz(&mut dice);
         let phones = usize::try_from(dice.between(3, 7)).unwrap_or(3);
+        let ignores_epochs = mutation == Some(Mutation::SeqWithoutEpoch);
         let mut clients = vec![Client::Host(Box::new(Host::new()))];
-        clients.extend((1..=phones).map(|number| Client::Phone(Box::new(Phone::new(number)))));
+        clients
+            .extend((1..=phones).map(|number| Client::Phone(Box::new(Phone::new(number, ignores_epochs)))));
         let is_untidy = dice.chance(30);
         // One more, who may join.
         let nodes = if is_alone { 1 } else { stage.servers + 1 };
@@ -171,7 +174,7 @@ impl World {
             is_untidy,
             calls: BTreeMap::new(),
             calls_made: 0,
-            is_api_away: false,
+            api: ApiBook::default(),
             line_of: vec![None; clients.len()],
             offline_until: vec![0; clients.len()],
             heard_at: vec![0; clients.len()],
@@ -215,7 +218,9 @@ impl World {
         } else {
             chaos::draw_for_cluster(&mut self.fault_dice, clients, servers)
         };
-        for (at, fault) in faults {
+        let mut dice = Dice::new(self.seed, "goes back");
+        let going_back = chaos::draw_going_back(&mut dice, self.is_alone());
+        for (at, fault) in faults.into_iter().chain(going_back) {
             self.queue.plan(at, Event::Fault(fault));
         }
     }
@@ -329,12 +334,13 @@ impl World {
                 },
                 Emission::Dial { address, reply } => self.dials(server, &address, reply),
                 Emission::Call(call) => self.called(server, call),
-                Emission::Result { result, reply } => {
+                Emission::Result { result, epoch, reply } => {
                     let at = self.now + self.net.between(1, 30);
                     self.queue.plan(
                         at,
                         Event::ApiDoes {
                             result,
+                            epoch,
                             reply,
                             server,
                         },
@@ -373,12 +379,13 @@ impl World {
             Event::StoreAnswers { call, answer } => self.store_answers(call, answer),
             Event::ApiDoes {
                 result,
+                epoch,
                 reply,
                 server,
-            } => self.api_does(&result, reply, server),
+            } => self.api_does(&result, epoch, reply, server),
             Event::Fault(fault) => self.fault(fault),
             Event::Clears { trouble } => self.clears(trouble),
-            Event::ApiBack => self.is_api_away = false,
+            Event::ApiBack => self.api.set_away(false),
             Event::Boot { server } => self.boot(server),
             Event::Continues { server, pause } => self.continues(server, pause),
             Event::Reaches { server } => self.reaches_store(server),
@@ -388,15 +395,20 @@ impl World {
     }
 
     /// A result reaches the API.
-    fn api_does(&mut self, result: &GameResult, reply: oneshot::Sender<bool>, server: usize) {
+    fn api_does(&mut self, result: &GameResult, epoch: u32, reply: oneshot::Sender<Taken>, server: usize) {
+        let taken = self.api.take(epoch);
         self.trace
-            .line(self.now, format_args!("api result away={}", self.is_api_away));
-        if !self.is_api_away {
-            self.oracle.result(result, &mut self.coverage);
-            self.result_kept(server);
+            .line(self.now, format_args!("api result of epoch {epoch}: {taken:?}"));
+        match taken {
+            Taken::Kept => {
+                self.oracle.result(result, &mut self.coverage);
+                self.result_kept(server);
+            }
+            Taken::Superseded => self.coverage.saw(Seen::ResultSuperseded),
+            Taken::Away => {}
         }
         // An error means that its sender is dead.
-        let _dead = reply.send(!self.is_api_away);
+        let _dead = reply.send(taken);
         self.touch(server);
     }
 

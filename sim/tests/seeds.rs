@@ -7,7 +7,7 @@ const THREADS: u64 = 2;
 
 /// What the seeds must meet together, and how often: a third of what they meet, so that a change of the plan is noticed and a change of
 /// its dice is not.
-const MET: [(Seen, u64); 51] = [
+const MET: [(Seen, u64); 56] = [
     (Seen::Kill, 93),
     (Seen::KillWithAnswersInFlight, 18),
     (Seen::KillBetweenAppendAndAck, 13),
@@ -28,6 +28,11 @@ const MET: [(Seen, u64); 51] = [
     (Seen::Unreachable, 35),
     (Seen::Emptied, 13),
     (Seen::Rewritten, 7),
+    (Seen::WentBack, 10),
+    (Seen::WentBackWithHolder, 4),
+    (Seen::AssertedByHolder, 5),
+    (Seen::Rewound, 5),
+    (Seen::AckedAnswerLost, 7),
     (Seen::GameLost, 1),
     (Seen::AckUnsaved, 102),
     (Seen::FrameUnsaved, 418),

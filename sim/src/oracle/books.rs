@@ -80,6 +80,19 @@ impl Books {
         }
     }
 
+    /// What the store lost of what it was said to have is decided: the class was told. Says how much that is.
+    pub(super) fn forgive(&mut self, has: impl Fn(u32, u16) -> bool) -> usize {
+        let mut lost = 0;
+        for ((_, player, q), entry) in &mut self.entries {
+            if entry.is_saved && !has(*player, *q) {
+                entry.is_saved = false;
+                entry.is_told = true;
+                lost += 1;
+            }
+        }
+        lost
+    }
+
     pub(super) fn entries(&self) -> impl Iterator<Item = (u32, u16, &Entry)> {
         self.entries
             .iter()

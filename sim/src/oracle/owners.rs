@@ -45,6 +45,16 @@ impl Owners {
         Ok(())
     }
 
+    /// Whether a claim is one that the store has had.
+    pub(super) fn knows(&self, claim: ClaimId) -> bool {
+        self.epochs.values().any(|(known, _)| *known == claim)
+    }
+
+    /// Epochs may be given again: the store has forgotten them, and so has everybody alive.
+    pub(super) fn forget_epochs(&mut self) {
+        self.epochs.clear();
+    }
+
     /// Whether a connection to a process is served by it, as the owner: what others are told is another one's word.
     pub(super) fn serves(&self, line: LineId, run: u64) -> bool {
         self.owner == Some(run) && self.is_own(line, run)

@@ -98,6 +98,16 @@ impl Saved {
         self.is_there = false;
     }
 
+    /// What the store had and has not is as if it had never been.
+    pub(super) fn forget(&mut self) {
+        self.epoch = 0;
+        self.seq = 0;
+        self.transitions.clear();
+        self.answers.clear();
+        self.players.clear();
+        self.was_over = false;
+    }
+
     /// The store has this of the game after a write.
     pub(super) fn follow(&mut self, stored: &Stored) -> Result<(), Broken> {
         let is_new = !std::mem::replace(&mut self.is_there, true);

@@ -1,5 +1,6 @@
 //! The store as one process sees it: calls that leave as messages, and answers that come as such.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -15,12 +16,20 @@ use super::{Ask, Call, Said};
 use crate::emission::{Emission, Emissions};
 use crate::mutation::Mutation;
 
+/// A process's way to the store.
+#[derive(Clone)]
+pub(super) struct Connection {
+    pub(super) emissions: Emissions,
+    pub(super) era: Arc<AtomicU32>,
+}
+
 /// Sends a call on its way and waits for what comes back.
-fn ask<T: Send + 'static>(emissions: &Emissions, ask: Ask, pick: fn(Said) -> Option<T>) -> LogFuture<T> {
-    let emissions = emissions.clone();
+fn ask<T: Send + 'static>(line: &Connection, ask: Ask, pick: fn(Said) -> Option<T>) -> LogFuture<T> {
+    let line = line.clone();
     Box::pin(async move {
         let (reply, answer) = oneshot::channel();
-        emissions.push(Emission::Call(Call { ask, reply }));
+        let era = line.era.load(Ordering::Relaxed);
+        line.emissions.push(Emission::Call(Call { ask, reply, era }));
         let said = answer
             .await
             .unwrap_or_else(|gone| Err(LogError::Unavailable(gone.into())))?;
@@ -66,9 +75,12 @@ fn as_of_before(cached: &Cached, stored: Stored) -> Stored {
 }
 
 /// The log as one process sees it.
+#[derive(Clone)]
 pub(super) struct SimLog {
-    pub(super) emissions: Emissions,
+    pub(super) line: Connection,
     pub(super) runs: watch::Receiver<StoreRun>,
+    /// The only connection that its calls may take.
+    pub(super) bound: Option<StoreRun>,
     pub(super) mutation: Option<Mutation>,
     /// The game as it was when the process first saw its owner: for one mutation.
     pub(super) cached: Cached,
@@ -76,7 +88,12 @@ pub(super) struct SimLog {
 
 impl SimLog {
     fn ask<T: Send + 'static>(&self, what: Ask, pick: fn(Said) -> Option<T>) -> LogFuture<T> {
-        ask(&self.emissions, what, pick)
+        if self.bound.as_ref().is_some_and(|run| *run != *self.runs.borrow()) {
+            return Box::pin(std::future::ready(Err(LogError::NotDone(
+                "another connection by now".into(),
+            ))));
+        }
+        ask(&self.line, what, pick)
     }
 
     fn write(&self, ask: Ask) -> LogFuture<Written> {
@@ -174,26 +191,33 @@ impl GameLog for SimLog {
     fn runs(&self) -> watch::Receiver<StoreRun> {
         self.runs.clone()
     }
+
+    fn bound(&self, run: &StoreRun) -> Option<Arc<dyn GameLog>> {
+        Some(Arc::new(Self {
+            bound: Some(run.clone()),
+            ..self.clone()
+        }))
+    }
 }
 
 /// The leases as one process sees them.
 pub(super) struct SimLeases {
-    pub(super) emissions: Emissions,
+    pub(super) line: Connection,
 }
 
 impl Leases for SimLeases {
     fn renew(&self, lease: Lease) -> LogFuture<()> {
-        ask(&self.emissions, Ask::Renew(lease), |said| {
+        ask(&self.line, Ask::Renew(lease), |said| {
             matches!(said, Said::Done).then_some(())
         })
     }
 
     fn members(&self) -> LogFuture<Vec<Member>> {
-        ask(&self.emissions, Ask::Members, said!(Members))
+        ask(&self.line, Ask::Members, said!(Members))
     }
 
     fn forget(&self, server: ServerId) -> LogFuture<()> {
-        ask(&self.emissions, Ask::Forget(server), |said| {
+        ask(&self.line, Ask::Forget(server), |said| {
             matches!(said, Said::Done).then_some(())
         })
     }

@@ -1,5 +1,7 @@
 //! Faults, as they happen.
 
+use game_server::ClaimId;
+
 use super::World;
 use super::nodes::Node;
 use crate::Millis;
@@ -69,11 +71,16 @@ impl World {
                     self.kill(holder.unwrap_or_default(), Some(restart_ms));
                 }
             }
+            Fault::GoBack {
+                changes,
+                are_leases_old,
+                kill,
+            } => self.go_back(changes, are_leases_old, kill),
             Fault::CutOff { client } => self.cut_off(client),
             Fault::Offline { client, lasts_ms } => self.goes_offline(client, lasts_ms),
             Fault::Reload { client } => self.reload(client),
             Fault::ApiAway { lasts_ms } => {
-                self.is_api_away = true;
+                self.api.set_away(true);
                 self.trouble(lasts_ms);
                 self.queue.plan(self.now + lasts_ms, Event::ApiBack);
             }
@@ -107,7 +114,8 @@ impl World {
 
     /// The store restarts without its data, if whoever holds the game can write it again or nobody lives who could.
     fn lose_data(&mut self) -> bool {
-        if !self.is_alone() && !self.are_holders_well() {
+        // Whoever could write a store again that went back is not known to it.
+        if self.oracle.is_behind() || (!self.is_alone() && !self.are_holders_well()) {
             return false;
         }
         if self.nodes.iter().any(|node| node.process.is_some()) {
@@ -125,15 +133,48 @@ impl World {
         true
     }
 
+    /// The store is another one from now on, which missed some changes.
+    fn go_back(&mut self, changes: usize, are_leases_old: bool, kill: Option<Option<Millis>>) {
+        let Some(before) = self.store.kept(self.code) else {
+            return;
+        };
+        if self.oracle.is_behind() || !self.store.is_present(self.code) {
+            return;
+        }
+        let claim = before.owner.claim;
+        let holder = self.holder_of(claim);
+        if !self.store.go_back(changes, self.code, are_leases_old) {
+            return;
+        }
+        self.coverage.saw(Seen::WentBack);
+        self.hang_up_store();
+        self.oracle.went_back(claim);
+        if let (Some(server), Some(restart_ms)) = (holder, kill) {
+            self.coverage.saw(Seen::WentBackWithHolder);
+            self.kill(server, restart_ms);
+        }
+        if self.weather != Weather::Away {
+            for server in 0..self.nodes.len() {
+                self.reaches_store(server);
+            }
+        }
+        // A server that cannot be asked is waited for as long as its lease lasts.
+        self.trouble(10_000);
+    }
+
+    /// The process that has the game under a claim.
+    pub(super) fn holder_of(&self, claim: ClaimId) -> Option<usize> {
+        let holds =
+            |node: &&Node| node.process.is_some() && node.holds.is_some_and(|(held, _)| held == claim);
+        self.nodes.iter().find(holds).map(|node| node.number)
+    }
+
     /// The server that has the game under the claim that the store names.
     fn holder(&self) -> Option<usize> {
         if self.is_alone() {
             return Some(0);
         }
-        let claim = self.store.kept(self.code)?.owner.claim;
-        let holds =
-            |node: &&Node| node.process.is_some() && node.holds.is_some_and(|(held, _)| held == claim);
-        self.nodes.iter().find(holds).map(|node| node.number)
+        self.holder_of(self.store.kept(self.code)?.owner.claim)
     }
 
     fn are_holders_well(&self) -> bool {

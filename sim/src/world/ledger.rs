@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use game_server::{Asserted, ClaimId, Claimed, Created, LogError, Stored, Written};
+use game_server::{Asserted, ClaimId, Claimed, Created, LogError, Owner, Stored, Written};
 
 use super::World;
 use super::lines::Line;
@@ -106,6 +106,9 @@ impl World {
                 if held.is_none_or(|(before, _)| before != claim) && node.stops.is_none() {
                     node.holds = Some((claim, now));
                 }
+                if matches!(answer, Ok(Said::Asserted(_))) {
+                    self.oracle.claims(run);
+                }
                 self.oracle.hears_kept(claim);
             }
             (About::Held(_), Ok(Said::Written(Written::Fenced) | Said::Asserted(Asserted::Fenced))) => {
@@ -117,7 +120,10 @@ impl World {
             }
             (About::Claim, Ok(Said::Claimed(Claimed::Beaten(_)))) => self.coverage.saw(Seen::Beaten),
             (About::Tail, Ok(Said::Tail(Some(tail)))) => {
-                let is_lost = held.is_some_and(|(claim, since)| since < sent_at && claim != tail.owner.claim);
+                // A record from before the store went back says nothing.
+                let is_present = tail.store == self.store.run();
+                let is_lost = is_present
+                    && held.is_some_and(|(claim, since)| since < sent_at && claim != tail.owner.claim);
                 if is_lost {
                     self.fenced(server, run);
                 }
@@ -168,6 +174,34 @@ impl World {
             && self.links.cut_until(it, Party::Store) < asked_at;
         if held_it(owner.claim) && would_answer {
             let detail = format!("server {server} claims what server {} has", other.number);
+            self.oracle.fail(Invariant::ClaimsOnlyTheGone, detail);
+        }
+    }
+
+    /// A game is written again, whatever the store knew of it. Of those who have it the one with the highest epoch may, and somebody who
+    /// does not have it only when nobody lives who knows more.
+    pub(super) fn asserted(&mut self, server: usize, run: u64, sent_at: Millis, owner: &Owner) {
+        let Some(latest) = self.oracle.latest_claim().filter(|latest| *latest != owner.claim) else {
+            return;
+        };
+        let asked_at = sent_at.saturating_sub(ASKED_BEFORE_MS);
+        let Some(holder) = self.holder_of(latest).and_then(|number| self.node(number)) else {
+            return;
+        };
+        if holder.run == run {
+            return;
+        }
+        let (me, it) = (Party::Server(server), Party::Server(holder.number));
+        let is_well = holder.pause.is_none()
+            && holder.stops.is_none()
+            && holder.hindered_at < asked_at
+            && self.links.cut_until(me, it) < asked_at
+            && self.links.cut_until(it, Party::Store) < asked_at;
+        if is_well {
+            let detail = format!(
+                "server {server} writes again what server {} has, and knows less of it",
+                holder.number
+            );
             self.oracle.fail(Invariant::ClaimsOnlyTheGone, detail);
         }
     }

@@ -141,6 +141,7 @@ impl World {
             backoffice: Arc::new(SimApi {
                 emissions: emissions.clone(),
                 quiz: self.quiz.clone(),
+                book: self.api.clone(),
             }),
             emissions,
             dice: Dice::new(self.seed, &format!("process {run}")),

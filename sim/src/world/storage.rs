@@ -1,12 +1,13 @@
 //! Calls between processes and the store, as the weather and the paths have it.
 
-use game_server::{Batch, ClaimId, Claimed, LogError, RecordNumber, Stored, Written};
+use game_server::{Asserted, Batch, ClaimId, Claimed, LogError, RecordNumber, Stored, Written};
 use protocol::ids::GameCode;
 
 use super::World;
 use crate::Millis;
 use crate::chaos::{Party, Weather, When};
 use crate::coverage::Seen;
+use crate::mutation::Mutation;
 use crate::queue::{CallId, Event};
 use crate::store::{Ask, Call, Reply, Said};
 
@@ -17,6 +18,7 @@ pub(super) struct Flight {
     reply: Option<Reply>,
     pub(super) server: usize,
     pub(super) run: u64,
+    era: u32,
     pub(super) sent_at: Millis,
     pub(super) about: About,
     /// When its caller gives up.
@@ -37,6 +39,11 @@ pub(super) enum About {
 /// How long a caller waits for an answer before it calls its outcome unknown.
 const PATIENCE_MS: (Millis, Millis) = (300, 1_500);
 
+/// Longest time until a mutated client sends a call again.
+const REPLAYED_MS: Millis = 60_000;
+/// Of a call that takes whatever store there is.
+const ANY_ERA: u32 = u32::MAX;
+
 /// When a call of a dead server arrives: about when another one takes its game.
 const LATE_MS: (Millis, Millis) = (100, 700);
 
@@ -49,7 +56,7 @@ impl World {
     pub(super) fn called(&mut self, server: usize, call: Call) {
         self.calls_made += 1;
         let id = CallId(self.calls_made);
-        let Call { ask, reply } = call;
+        let Call { ask, reply, era } = call;
         self.trace.line(
             self.now,
             format_args!("{server} calls {} {}", id.0, describe(&ask)),
@@ -84,12 +91,19 @@ impl World {
             | Ask::Members
             | Ask::Forget(_) => None,
         };
+        if self.mutation == Some(Mutation::ClientReplays)
+            && ask.is_write()
+            && (is_answer_lost || arrives_at.is_none())
+        {
+            self.replays_later(server, ask.clone(), gives_up_at);
+        }
         let flight = Flight {
             about: about(&ask),
             ask: arrives_at.is_some().then_some(ask),
             reply: Some(reply),
             server,
             run: self.node(server).map_or(0, |node| node.run),
+            era,
             sent_at: self.now,
             gives_up_at,
             is_answer_lost,
@@ -98,6 +112,26 @@ impl World {
         if let Some(when) = sent {
             self.kill_if(server, when);
         }
+    }
+
+    /// The store's client sends a call again, which nobody waits for, to whatever store it is connected to by then.
+    fn replays_later(&mut self, server: usize, ask: Ask, gives_up_at: Millis) {
+        self.calls_made += 1;
+        let id = CallId(self.calls_made);
+        let at = gives_up_at + self.weather_dice.between(500, REPLAYED_MS);
+        self.queue.plan(at, Event::StoreDoes { call: id });
+        let flight = Flight {
+            about: about(&ask),
+            ask: Some(ask),
+            reply: None,
+            server,
+            run: self.node(server).map_or(0, |node| node.run),
+            era: ANY_ERA,
+            sent_at: self.now,
+            gives_up_at: at,
+            is_answer_lost: true,
+        };
+        self.calls.insert(id, flight);
     }
 
     /// When a call reaches the store, if it does, and whether its answer gets lost.
@@ -158,6 +192,10 @@ impl World {
         let Some(ask) = flight.ask.take() else {
             return;
         };
+        if flight.era != self.store.era() && flight.era != ANY_ERA {
+            // To a store that is gone.
+            return;
+        }
         let (server, run, sent_at) = (flight.server, flight.run, flight.sent_at);
         let (is_late, is_answer_lost) = (flight.reply.is_none(), flight.is_answer_lost);
         let (is_write, text, kept_by) = (ask.is_write(), describe(&ask), kept_when(&ask));
@@ -182,6 +220,8 @@ impl World {
         }
         if let Some(Said::Claimed(Claimed::Yes(_))) = &said {
             self.claimed(server, run, sent_at, before.as_ref());
+        } else if let Some(Said::Asserted(Asserted::Yes(owner))) = &said {
+            self.asserted(server, run, sent_at, owner);
         }
         if is_write {
             self.stored();
@@ -239,7 +279,9 @@ impl World {
         let kept = self.store.kept(self.code);
         let owner = kept.as_ref().and_then(|kept| kept.owner.server.as_ref());
         let owner_run = owner.and_then(|id| self.run_of(id)).map(|node| node.run);
-        self.oracle.stored(kept.as_ref(), owner_run, &mut self.coverage);
+        let is_present = self.store.is_present(self.code);
+        self.oracle
+            .stored(kept.as_ref(), is_present, owner_run, &mut self.coverage);
     }
 
     /// A caller hears.
@@ -310,11 +352,16 @@ impl World {
 
     /// The store restarts empty: calls on their way find nobody.
     pub(super) fn empty_store(&mut self) {
-        for flight in self.calls.values_mut() {
-            flight.ask = None;
-        }
+        self.hang_up_store();
         self.store.empty();
         self.stored();
+    }
+
+    /// Calls on their way find nobody.
+    pub(super) fn hang_up_store(&mut self) {
+        for flight in self.calls.values_mut().filter(|flight| flight.era != ANY_ERA) {
+            flight.ask = None;
+        }
     }
 }
 
