@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
+use protocol::ids::{CodeError, GameCode};
 use runtime::telemetry::LogFormat;
 use thiserror::Error;
 
@@ -17,7 +18,7 @@ pub(crate) struct Config {
     /// Address and port for clients: `/games`, `/status` and `/watch`, at the root and under `/game`.
     #[arg(long, env = "HOMEROOM_GAME_LISTEN", default_value = "0.0.0.0:8080")]
     pub(crate) listen: SocketAddr,
-    /// Address for /live, /ready and /metrics, for example `127.0.0.1:9090`; off when not given.
+    /// Address for /live, /ready, /metrics and /timeline, for example `127.0.0.1:9090`; off when not given.
     #[arg(long, env = "HOMEROOM_GAME_ADMIN_LISTEN")]
     pub(crate) admin_listen: Option<SocketAddr>,
     /// This server's name among all game servers, as a pod's; the machine's name when not given.
@@ -90,6 +91,71 @@ pub(crate) struct Config {
     pub(crate) log: String,
 }
 
+/// What to do: serve, unless a word says something else.
+#[derive(Debug, Clone)]
+pub(crate) enum Cli {
+    /// Holds live games.
+    Serve(Box<Config>),
+    /// Asks a server that runs.
+    Timeline(Timeline),
+}
+
+/// Prints what happened to a live game, as JSON, and ends.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Timeline {
+    /// The game's code.
+    #[arg(value_parser = code)]
+    pub(crate) code: GameCode,
+    /// Admin listener of any game server; it asks the server that has the game.
+    #[arg(
+        long,
+        env = "HOMEROOM_GAME_ADMIN_LISTEN",
+        value_name = "HOST:PORT",
+        value_parser = peer_address,
+        default_value = "127.0.0.1:9090"
+    )]
+    pub(crate) admin: String,
+}
+
+/// The word before a code.
+const TIMELINE: &str = "timeline";
+
+impl CommandFactory for Cli {
+    fn command() -> Command {
+        let timeline =
+            Command::new(TIMELINE).about("Prints what happened to a live game, as JSON, and ends.");
+        Config::command()
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+            .subcommand(Timeline::augment_args(timeline))
+    }
+
+    fn command_for_update() -> Command {
+        Self::command()
+    }
+}
+
+impl FromArgMatches for Cli {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        match matches.subcommand() {
+            Some((TIMELINE, matches)) => Timeline::from_arg_matches(matches).map(Self::Timeline),
+            Some(_) | None => Ok(Self::Serve(Box::new(Config::from_arg_matches(matches)?))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Parser for Cli {}
+
+/// As a page shows it, or as a person types it.
+fn code(value: &str) -> Result<GameCode, CodeError> {
+    value.trim().to_ascii_uppercase().parse()
+}
+
 /// Why a value is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 enum BadValue {
@@ -140,19 +206,31 @@ fn internal_base(value: &str) -> Result<String, BadValue> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_definition_is_sound_and_the_reference_page_tells_it() {
-        Config::command().debug_assert();
-        let reference = runtime::config::reference(Config::command());
+        Cli::command().debug_assert();
+        let reference = runtime::config::reference(Cli::command());
         let page = include_str!("../../docs/configuration.md");
         assert!(
             page.contains(&reference),
             "docs/configuration.md must hold this:\n\n{reference}"
         );
+    }
+
+    #[test]
+    fn a_timeline_needs_a_code_and_nothing_that_serving_needs() {
+        let parsed = |words: &[&str]| Cli::try_parse_from([&["game-server"], words].concat());
+        let Ok(Cli::Timeline(asked)) = parsed(&["timeline", "k7q2mx", "--admin", "game-1:9090"]) else {
+            panic!("it is not understood");
+        };
+        assert_eq!(
+            (asked.code.as_str(), asked.admin.as_str()),
+            ("K7Q2MX", "game-1:9090")
+        );
+        assert!(parsed(&["timeline"]).is_err() && parsed(&["timeline", "K7"]).is_err());
+        assert!(parsed(&[]).is_err(), "serving needs its files");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod absent;
 mod dial;
 mod drain;
+mod history;
 mod keeper;
 mod lease;
 mod locate;
@@ -36,6 +37,7 @@ use members::Members;
 
 pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
+pub(crate) use history::Elsewhere;
 pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
 use locate::Search;
 pub(crate) use locate::{Free, Located, is_free, locate, recover};

@@ -20,7 +20,8 @@ use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use crate::problem::Refusal;
 use crate::server::Shared;
 
-pub(crate) use game_key::GameKey;
+pub(crate) use game_key::{GameKey, of as game_key_of};
+pub(crate) use timeline::timeline_of;
 
 /// What clients call. Whether its game is here is asked first.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {

@@ -17,6 +17,7 @@ mod guesses;
 mod http;
 mod journal;
 mod opening;
+mod operators;
 mod outcome;
 mod problem;
 mod registry;
@@ -45,5 +46,6 @@ pub use journal::{
     StoreRun, Stored, Tail, Trouble, Unreadable, Written, read_journal,
 };
 pub use opening::Restoration;
+pub use operators::OperatorDesk;
 pub use server::{Counts, GameServer};
 pub use tokens::{Keys, KeysError, SECRET_BYTES_MIN};

@@ -1,6 +1,8 @@
 //! The game server as a process of its own. A thin main: [`cli`] reads the configuration, [`process`] puts the parts
-//! together and stops them in order, [`store`] opens what keeps its games, [`peers`] listens to other servers.
+//! together and stops them in order, [`store`] opens what keeps its games, [`peers`] listens to other servers, [`ask`] asks a server
+//! that runs.
 
+mod ask;
 mod cli;
 mod peers;
 mod process;
@@ -8,11 +10,16 @@ mod store;
 
 use anyhow::Context;
 
+use cli::Cli;
+
 fn main() -> anyhow::Result<()> {
-    let prepared = process::prepare(runtime::config::parse());
+    let cli = runtime::config::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("start the runtime")?;
-    runtime.block_on(process::run(prepared))
+    match cli {
+        Cli::Serve(config) => runtime.block_on(process::run(process::prepare(*config))),
+        Cli::Timeline(timeline) => runtime.block_on(ask::timeline(&timeline)),
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use axum::Router;
-use game_server::{GameServer, HttpBackoffice, Keys};
+use game_server::{GameServer, HttpBackoffice, Keys, OperatorDesk};
 use jsonwebtoken::jwk::JwkSet;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -85,7 +85,8 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     } = prepared;
     // First, so that a signal during the start is answered by a stop and not by a death.
     let mut shutdown = Shutdown::on_signals().context("handle signals")?;
-    let health = runtime::admin::start(config.admin_listen)?;
+    let operators = OperatorDesk::new();
+    let health = runtime::admin::start_with(config.admin_listen, operators.router())?;
     let places = descriptors::places(usize::try_from(config.sockets_max)?)?;
     if config.allow_origins.is_empty() {
         tracing::warn!("no --allow-origin is given: pages in browsers cannot play here");
@@ -103,6 +104,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         }
         (_, _) => (GameServer::new(settings, keys, backoffice, store.log()), None),
     };
+    operators.open(&server);
     // Before anybody can ask for a game.
     tokio::select! {
         () = find_games(&server, &store, peers.is_some()) => {}

@@ -33,7 +33,7 @@ pub(crate) struct Config {
     /// Private key as a PEM file.
     #[arg(long, env = "HOMEROOM_TLS_KEY", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Address for /live, /ready and /metrics, for example `127.0.0.1:9090`; off when not given.
+    /// Address for /live, /ready, /metrics and /timeline, for example `127.0.0.1:9090`; off when not given.
     #[arg(long, env = "HOMEROOM_ADMIN_LISTEN")]
     pub(crate) admin_listen: Option<SocketAddr>,
     /// Players, hosts and screens connected at once; never more than the process's descriptor limit leaves room for.

@@ -25,6 +25,11 @@ pub(crate) struct Product {
 }
 
 impl Product {
+    /// The game server in it.
+    pub(crate) fn game_server(&self) -> &GameServer {
+        &self.game_server
+    }
+
     /// Opens the stores in `data`, brings the games back that were being played, and puts the parts together. `origins` may open WebSockets; `https` says whether people
     /// reach the product by HTTPS; `sockets_max` is what the process has room for.
     ///

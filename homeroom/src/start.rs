@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use game_server::OperatorDesk;
 use runtime::config::refuse;
 use runtime::http::Options;
 use runtime::lifecycle::Shutdown;
@@ -75,7 +76,8 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         places,
         data,
     } = prepared;
-    let health = runtime::admin::start(config.admin_listen)?;
+    let operators = OperatorDesk::new();
+    let health = runtime::admin::start_with(config.admin_listen, operators.router())?;
 
     let listener = runtime::http::bind(config.listen, false).with_context(|| {
         format!(
@@ -93,6 +95,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     );
     let https = found.main.starts_with("https://");
     let product = Product::open(&config, &data, found.origins.clone(), https, places.sockets).await?;
+    operators.open(product.game_server());
     let mut router = product.router();
     if config.demo {
         router = router.merge(Demo::prepare(product.router(), bound).await?.router());

@@ -105,7 +105,7 @@ pub fn start(address: Option<SocketAddr>) -> Result<Health, AdminError> {
 }
 
 /// As [`start`], with routes of the process's own beside the three. Their handlers run on the admin listener's runtime and must not
-/// wait for the main one.
+/// wait for the main one for long.
 ///
 /// # Errors
 /// As [`start`].

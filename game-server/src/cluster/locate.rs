@@ -172,7 +172,7 @@ async fn missing(cluster: &Cluster, code: GameCode) -> Look {
 }
 
 /// The server that says it has the game.
-async fn holder(cluster: &Cluster, code: GameCode) -> Option<Lease> {
+pub(super) async fn holder(cluster: &Cluster, code: GameCode) -> Option<Lease> {
     let others = cluster.others();
     let said = join_all(others.iter().map(|member| cluster.ask(&member.lease, code))).await;
     let mut holders = others

@@ -8,13 +8,16 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use protocol::timeline::GameTimeline;
 
 use super::locate::{Located, locate};
 use super::peers::{GameAnswer, PEER_HEADER};
 use super::tunnel::WARY_HEADER;
 use super::verify::GamesAnswer;
 use crate::http as client_calls;
-use crate::http::GameKey;
+use crate::http::{GameKey, timeline_of};
+use crate::problem::Refusal;
+use crate::registry::Found;
 use crate::server::Shared;
 
 /// How a request came to this server. A request without it came from a client, or from a proxy.
@@ -24,12 +27,13 @@ pub(crate) struct Via {
     pub(crate) wary: bool,
 }
 
-/// For other game servers: `/peer/game`, `/peer/games`, `/peer/take`, and what clients may call, of clients that came to the wrong server.
+/// For other game servers: `/peer/game`, `/peer/games`, `/peer/take`, `/peer/timeline`, and what clients may call, of clients that came to the wrong server.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/peer/game", get(game))
         .route("/peer/games", get(games))
         .route("/peer/take", post(take))
+        .route("/peer/timeline", get(timeline))
         .with_state(Arc::clone(&shared))
         .merge(client_calls::router(Arc::clone(&shared)))
         .layer(from_fn_with_state(shared, authenticate))
@@ -68,6 +72,17 @@ async fn games(State(shared): State<Arc<Shared>>) -> Json<GamesAnswer> {
         incarnation: shared.id.incarnation,
         games: games.map(|(code, held)| (code, held.into())).collect(),
     })
+}
+
+/// `GET /peer/timeline?g=`: what happened to a game that this server has, for an operator who asked another one.
+async fn timeline(
+    State(shared): State<Arc<Shared>>,
+    GameKey(code): GameKey,
+) -> Result<Json<GameTimeline>, Refusal> {
+    match shared.registry.find(code) {
+        Found::Game(game) => timeline_of(&game).await.map(Json),
+        Found::Lost | Found::Nothing => Err(Refusal::elsewhere()),
+    }
 }
 
 /// `POST /peer/take?g=`: another server has given the game back, and would have it go on here.

@@ -21,7 +21,7 @@ impl<S: Sync> FromRequestParts<S> for GameKey {
 }
 
 /// The code in an address.
-pub(super) fn of(address: &Uri) -> Option<GameCode> {
+pub(crate) fn of(address: &Uri) -> Option<GameCode> {
     parse(address.query().unwrap_or_default())
 }
 

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::create;
 use super::game_key::GameKey;
-use crate::actor::mailbox::Message;
+use crate::actor::mailbox::{GameHandle, Message};
 use crate::guesses::Network;
 use crate::problem::Refusal;
 use crate::registry::Found;
@@ -40,11 +40,16 @@ pub(super) async fn timeline(
         }
         Found::Lost => return Err(Refusal::game_lost()),
     };
+    timeline_of(&game).await.map(Json)
+}
+
+/// Asks a game. Whether the caller may know is the caller's business.
+pub(crate) async fn timeline_of(game: &GameHandle) -> Result<GameTimeline, Refusal> {
     let (reply, answer) = oneshot::channel();
     game.try_send(Message::Timeline(reply))
         .map_err(|_busy_or_gone| Refusal::elsewhere())?;
     match timeout(ANSWER_MAX, answer).await {
-        Ok(Ok(timeline)) => Ok(Json(timeline)),
+        Ok(Ok(timeline)) => Ok(timeline),
         // It ended or moved at this moment.
         Ok(Err(_)) | Err(_) => Err(Refusal::elsewhere()),
     }

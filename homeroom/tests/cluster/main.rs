@@ -7,6 +7,7 @@
 
 mod client;
 mod failover;
+mod operators;
 mod processes;
 mod proxied;
 mod redis;
