@@ -20,8 +20,9 @@ use crate::server::Shared;
 const PAUSE_MS: (u32, u32) = (20_000, 40_000);
 /// Delay before the sweep after a server was lost, in milliseconds, drawn so that several share its games.
 const DELAY_MS: (u32, u32) = (0, 300);
-/// Games taken up at the same time: enough to keep a store busy, few enough to hold their bytes.
-const AT_ONCE: usize = 8;
+/// Games taken up at the same time. Each waits for half a second until a server whose machine is gone has refused nothing, so that 500
+/// games of it take four seconds; few enough to hold their bytes, 50 KB each.
+const AT_ONCE: usize = 64;
 
 /// Sweeps until it is aborted, at once to begin with.
 pub(super) async fn sweep(shared: Arc<Shared>, cluster: Arc<Cluster>) {
