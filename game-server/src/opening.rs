@@ -355,11 +355,11 @@ pub(crate) async fn take_up(
         Ok(restored) => restored,
         Err(error) => return Ok(left(shared, opening, code, &error)),
     };
-    if let Seen::Stale(_, epoch) = seen {
-        return rewind(shared, reached, opening, code, found, restored, epoch).await;
-    }
     if seen != Seen::Whatever && reached.is_long_ago() {
         return Err(LogError::NotDone("what the others said of it is too old".into()));
+    }
+    if let Seen::Stale(_, epoch) = seen {
+        return rewind(shared, reached, opening, code, found, restored, epoch).await;
     }
     let claim = shared.ambient.claim();
     let claimed = log

@@ -46,14 +46,8 @@ pub enum Mutation {
     TellsBeforeAppend,
     /// The same of an append with a joining or a return, so that a state is not held for it.
     WelcomesBeforeAppend,
-    /// Only the server that the owner record names is asked whether it has the game.
-    AsksOnlyTheOwner,
     /// A store that restarted or was taken over is called by the same name as before.
     NoRunId,
-    /// The store's client sends a write again whose answer did not come, long after its caller has given up.
-    ClientReplays,
-    /// A phone takes a state for an old one when its number is lower than what it has seen, whatever its epoch.
-    SeqWithoutEpoch,
     /// The proxy goes on to ask for a game whom it remembers, though that one is gone.
     RemembersTheDead,
     /// The proxy follows every hint.
@@ -62,7 +56,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 17] = [
         Self::AckBeforeAppend,
         Self::NoNumberCheck,
         Self::OlderSnapshotWins,
@@ -77,10 +71,7 @@ impl Mutation {
         Self::ResultBeforeAppend,
         Self::TellsBeforeAppend,
         Self::WelcomesBeforeAppend,
-        Self::AsksOnlyTheOwner,
         Self::NoRunId,
-        Self::ClientReplays,
-        Self::SeqWithoutEpoch,
         Self::RemembersTheDead,
         Self::NoHopLimit,
     ];
@@ -103,10 +94,7 @@ impl Mutation {
             Self::ResultBeforeAppend => "result-before-append",
             Self::TellsBeforeAppend => "tells-before-append",
             Self::WelcomesBeforeAppend => "welcomes-before-append",
-            Self::AsksOnlyTheOwner => "asks-only-the-owner",
             Self::NoRunId => "no-run-id",
-            Self::ClientReplays => "client-replays",
-            Self::SeqWithoutEpoch => "seq-without-epoch",
             Self::RemembersTheDead => "remembers-the-dead",
             Self::NoHopLimit => "no-hop-limit",
         }
@@ -140,10 +128,7 @@ impl Mutation {
             | Self::FencedRecordsMerged
             | Self::NoSweep
             | Self::SnapshotOfThePast
-            | Self::AsksOnlyTheOwner
             | Self::NoRunId
-            | Self::ClientReplays
-            | Self::SeqWithoutEpoch
             | Self::RemembersTheDead
             | Self::NoHopLimit => return false,
         };
@@ -170,10 +155,7 @@ impl Mutation {
             | Self::ResultBeforeAppend
             | Self::TellsBeforeAppend
             | Self::WelcomesBeforeAppend
-            | Self::AsksOnlyTheOwner
             | Self::NoRunId
-            | Self::ClientReplays
-            | Self::SeqWithoutEpoch
             | Self::ReplayWithoutSkipping
             | Self::ClaimWhileOwnerAnswers
             | Self::LoadBeforeClaim

@@ -207,6 +207,8 @@ impl Oracle {
             // Over, or lost if it is; a game that has ended is forgotten after a while, by a store without data at once.
             Deed::Stopped { code: 1_000 } => self.books.told(client.0, u16::MAX),
             Deed::Stopped { code: 4_404 } if self.is_lost || self.is_ended() => {}
+            // Played to its end, and removed since its store went back: the host of a run shows no ticket.
+            Deed::Stopped { code: 4_404 } if self.has_result() && self.is_behind() => {}
             Deed::Stopped { code } => {
                 let detail = format!("client {} is sent away with {code}", client.0);
                 self.fail(Invariant::LossIsTold, detail);

@@ -144,10 +144,8 @@ impl World {
         let mut dice = Dice::new(seed, "stage");
         let quiz = class::draw_quiz(&mut dice);
         let phones = usize::try_from(dice.between(3, 7)).unwrap_or(3);
-        let ignores_epochs = mutation == Some(Mutation::SeqWithoutEpoch);
         let mut clients = vec![Client::Host(Box::new(Host::new()))];
-        clients
-            .extend((1..=phones).map(|number| Client::Phone(Box::new(Phone::new(number, ignores_epochs)))));
+        clients.extend((1..=phones).map(|number| Client::Phone(Box::new(Phone::new(number)))));
         let is_untidy = dice.chance(30);
         // One more, who may join.
         let nodes = if is_alone { 1 } else { stage.servers + 1 };

@@ -93,3 +93,29 @@ fn a_proxy_that_remembers_the_dead_is_noticed() {
 fn a_proxy_that_follows_every_hint_is_noticed() {
     is_noticed(Mutation::NoHopLimit, Invariant::HopsBounded, 146);
 }
+
+#[test]
+fn a_snapshot_that_holds_less_than_it_says_is_noticed() {
+    is_noticed(Mutation::SnapshotOfThePast, Invariant::SnapshotIsTheGame, 2);
+}
+
+/// What lets a result leave too early lets the podium be told without a mark, which comes first.
+#[test]
+fn a_result_from_an_end_that_is_not_saved_is_noticed() {
+    is_noticed(Mutation::ResultBeforeAppend, Invariant::UnmarkedIsSaved, 0);
+}
+
+#[test]
+fn frames_that_tell_what_is_not_saved_are_noticed() {
+    is_noticed(Mutation::TellsBeforeAppend, Invariant::UnmarkedIsSaved, 0);
+}
+
+#[test]
+fn a_state_that_is_not_held_for_what_it_shows_is_noticed() {
+    is_noticed(Mutation::WelcomesBeforeAppend, Invariant::UnmarkedIsSaved, 0);
+}
+
+#[test]
+fn a_store_that_went_back_under_its_old_name_is_noticed() {
+    is_noticed(Mutation::NoRunId, Invariant::LossIsTold, 11);
+}

@@ -208,10 +208,12 @@ impl Pipeline {
         self.writer.start(now, state);
     }
 
-    /// Is certain of nothing while the store changed: what was saved may be lost until it is written again.
+    /// Is certain of nothing while the store changed: what was saved may be lost until it is written again. What has waited for the store
+    /// before waits no longer for that.
     fn suspect(&mut self, now: Instant) {
         if self.writer.is_unverified() && self.doubt_until.is_none() {
-            self.doubt_until = Some(now + self.patience);
+            let since = self.held.front().map_or(now, |held| held.since);
+            self.doubt_until = Some(since + self.patience);
         }
     }
 

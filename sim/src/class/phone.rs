@@ -47,12 +47,10 @@ pub(crate) struct Phone {
     thought: u16,
     is_here: bool,
     is_done: bool,
-    /// It judges states by their number alone: for one mutation.
-    ignores_epochs: bool,
 }
 
 impl Phone {
-    pub(crate) fn new(number: usize, ignores_epochs: bool) -> Self {
+    pub(crate) fn new(number: usize) -> Self {
         Self {
             link: Link::new(),
             name: format!("Student {number}"),
@@ -66,7 +64,6 @@ impl Phone {
             thought: 0,
             is_here: false,
             is_done: false,
-            ignores_epochs,
         }
     }
 
@@ -172,9 +169,6 @@ impl Phone {
     }
 
     fn on_state(&mut self, state: &Value, desk: &mut Desk<'_>) {
-        if self.ignores_epochs && state["seq"].as_u64().unwrap_or_default() < self.seq {
-            return;
-        }
         self.seq = state["seq"].as_u64().unwrap_or_default();
         self.epoch = state["epoch"].as_u64().unwrap_or_default();
         self.open = None;

@@ -131,7 +131,7 @@ impl World {
         let Some((from, to)) = self.servers_of(id, side) else {
             return;
         };
-        let bytes = self.falsified(to, bytes);
+        let bytes = self.falsified(bytes);
         let at = self.peer_way(from, to);
         let side = side.other();
         if let Some(end) = self.wires.get_mut(&id).and_then(|wire| wire.ends.get_mut(&side)) {
@@ -213,15 +213,10 @@ impl World {
         }
     }
 
-    /// A question to a server about the game, turned into one about a game that nobody has.
-    fn falsified(&self, to: usize, bytes: Bytes) -> Bytes {
+    /// A question about the game, turned into one about a game that nobody has.
+    fn falsified(&self, bytes: Bytes) -> Bytes {
         const QUESTION: &[u8] = b"GET /peer/game?g=";
-        let is_asked_wrongly = match self.mutation {
-            Some(Mutation::ClaimWhileOwnerAnswers) => true,
-            Some(Mutation::AsksOnlyTheOwner) => !self.is_named_owner(to),
-            Some(_) | None => false,
-        };
-        if !is_asked_wrongly || !bytes.starts_with(QUESTION) {
+        if self.mutation != Some(Mutation::ClaimWhileOwnerAnswers) || !bytes.starts_with(QUESTION) {
             return bytes;
         }
         let mut bytes = bytes.to_vec();
@@ -230,11 +225,5 @@ impl World {
             *letter = if *letter == b'2' { b'3' } else { b'2' };
         }
         bytes.into()
-    }
-
-    /// Whether the owner record names a server.
-    fn is_named_owner(&self, server: usize) -> bool {
-        let owner = self.store.kept(self.code).and_then(|kept| kept.owner.server);
-        owner.is_some_and(|owner| owner.name == Node::name(server))
     }
 }

@@ -7,7 +7,6 @@ use super::World;
 use crate::Millis;
 use crate::chaos::{Party, Weather, When};
 use crate::coverage::Seen;
-use crate::mutation::Mutation;
 use crate::queue::{CallId, Event};
 use crate::store::{Ask, Call, Reply, Said};
 
@@ -38,11 +37,6 @@ pub(super) enum About {
 
 /// How long a caller waits for an answer before it calls its outcome unknown.
 const PATIENCE_MS: (Millis, Millis) = (300, 1_500);
-
-/// Longest time until a mutated client sends a call again.
-const REPLAYED_MS: Millis = 60_000;
-/// Of a call that takes whatever store there is.
-const ANY_ERA: u32 = u32::MAX;
 
 /// When a call of a dead server arrives: about when another one takes its game.
 const LATE_MS: (Millis, Millis) = (100, 700);
@@ -91,12 +85,6 @@ impl World {
             | Ask::Members
             | Ask::Forget(_) => None,
         };
-        if self.mutation == Some(Mutation::ClientReplays)
-            && ask.is_write()
-            && (is_answer_lost || arrives_at.is_none())
-        {
-            self.replays_later(server, ask.clone(), gives_up_at);
-        }
         let flight = Flight {
             about: about(&ask),
             ask: arrives_at.is_some().then_some(ask),
@@ -112,26 +100,6 @@ impl World {
         if let Some(when) = sent {
             self.kill_if(server, when);
         }
-    }
-
-    /// The store's client sends a call again, which nobody waits for, to whatever store it is connected to by then.
-    fn replays_later(&mut self, server: usize, ask: Ask, gives_up_at: Millis) {
-        self.calls_made += 1;
-        let id = CallId(self.calls_made);
-        let at = gives_up_at + self.weather_dice.between(500, REPLAYED_MS);
-        self.queue.plan(at, Event::StoreDoes { call: id });
-        let flight = Flight {
-            about: about(&ask),
-            ask: Some(ask),
-            reply: None,
-            server,
-            run: self.node(server).map_or(0, |node| node.run),
-            era: ANY_ERA,
-            sent_at: self.now,
-            gives_up_at: at,
-            is_answer_lost: true,
-        };
-        self.calls.insert(id, flight);
     }
 
     /// When a call reaches the store, if it does, and whether its answer gets lost.
@@ -192,7 +160,7 @@ impl World {
         let Some(ask) = flight.ask.take() else {
             return;
         };
-        if flight.era != self.store.era() && flight.era != ANY_ERA {
+        if flight.era != self.store.era() {
             // To a store that is gone.
             return;
         }
@@ -359,7 +327,7 @@ impl World {
 
     /// Calls on their way find nobody.
     pub(super) fn hang_up_store(&mut self) {
-        for flight in self.calls.values_mut().filter(|flight| flight.era != ANY_ERA) {
+        for flight in self.calls.values_mut() {
             flight.ask = None;
         }
     }

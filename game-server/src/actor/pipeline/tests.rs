@@ -227,3 +227,19 @@ async fn a_game_whose_store_changed_is_certain_of_nothing_until_it_is_written_ag
     desk.tell();
     assert_eq!(desk.told(), [PLAIN]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_store_that_changes_waits_no_longer_for_that() {
+    let mut desk = Desk::new().await;
+    desk.log.set_trouble(Trouble::Stuck);
+    desk.change();
+    desk.pipeline
+        .start_write(Instant::now(), || unreachable!("no snapshot is due"));
+    tokio::time::advance(Duration::from_millis(60)).await;
+    desk.log.come_back(StoreId::new("next"));
+    assert!(desk.hear().await);
+    tokio::time::advance(Duration::from_millis(40)).await;
+    let behind = desk.pipeline.check_patience(Instant::now()).behind;
+    assert_eq!(behind, Some(true), "100 ms after it was to be told");
+    assert_eq!(desk.told(), [r#"{"t":"sync","saved":false}"#]);
+}
