@@ -130,16 +130,21 @@ impl Admission {
     /// # Errors
     /// When the queue is full or the wait is over.
     pub(crate) async fn acquire(&self, class: Class) -> Result<Permit, Shed> {
+        let permit = self.acquire_again(class).await?;
+        match &self.delay {
+            None => Ok(permit),
+            Some(delay) => delay.store.stand(delay.time).await.map(|()| permit).or(Err(Shed)),
+        }
+    }
+
+    /// As [`Admission::acquire`], for a call that had one before: a delay is one of each call.
+    async fn acquire_again(&self, class: Class) -> Result<Permit, Shed> {
         let started = Instant::now();
         let entered = self.locked(|queue| queue.enter(class));
         let admitted = match entered {
             queue::Entered::Free => Ok(self.permit()),
             queue::Entered::Full => Err(Shed),
             queue::Entered::Waits(ticket, called) => self.wait(class, ticket, called).await,
-        };
-        let admitted = match (admitted, &self.delay) {
-            (Ok(permit), Some(delay)) => delay.store.stand(delay.time).await.map(|()| permit).or(Err(Shed)),
-            (admitted, _) => admitted,
         };
         match &admitted {
             Ok(_) => {
@@ -230,7 +235,7 @@ impl Admitted {
     pub(crate) async fn pause<T>(&self, work: impl Future<Output = T>) -> Result<T, Shed> {
         drop(self.swap(None));
         let done = work.await;
-        let permit = self.0.admission.acquire(self.0.class).await?;
+        let permit = self.0.admission.acquire_again(self.0.class).await?;
         drop(self.swap(Some(permit)));
         Ok(done)
     }

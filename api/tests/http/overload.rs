@@ -88,6 +88,21 @@ async fn a_scripted_delay_bounds_what_is_served() {
     assert!(started.elapsed() >= delay * 5, "{:?}", started.elapsed());
 }
 
+/// A call that lets go of its permit, to have a password hashed, is one call all the same.
+#[tokio::test]
+async fn a_scripted_delay_is_one_of_each_call() {
+    let delay = Duration::from_secs(2);
+    let site = Site::with(Config {
+        call_delay: delay,
+        ..Config::default()
+    })
+    .await;
+    let started = Instant::now();
+    site.teacher("anna").await;
+    let took = started.elapsed();
+    assert!(took >= delay && took < delay * 2, "{took:?}");
+}
+
 /// What measurements compare admission with.
 #[tokio::test]
 async fn without_admission_nobody_is_refused() {
