@@ -3,6 +3,7 @@
 //! An answer is kept with the version that [`Shared::version`](crate::shared::Shared::version) gave before the database was
 //! asked, and is good while the version stays. So nobody is ever shown what was true before a change that was answered.
 
+use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
@@ -12,8 +13,10 @@ use protocol::ids::TeacherId;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use runtime::metrics::{Counter, inc};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::openapi::{Answers, Operation, Schemas};
 use crate::problem::Refusal;
 use crate::service::Api;
 use crate::store::PageKey;
@@ -65,10 +68,22 @@ impl ReadCache {
     }
 }
 
-/// JSON that was written before.
-pub(crate) struct Written(Bytes);
+/// A `T` that was written as JSON before.
+pub(crate) struct Written<T>(Bytes, PhantomData<fn() -> T>);
 
-impl IntoResponse for Written {
+impl<T> Written<T> {
+    fn new(json: Bytes) -> Self {
+        Self(json, PhantomData)
+    }
+}
+
+impl<T: JsonSchema> Answers for Written<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        axum::Json::<T>::describe(operation, schemas);
+    }
+}
+
+impl<T> IntoResponse for Written<T> {
     fn into_response(self) -> Response {
         ([(CONTENT_TYPE, "application/json")], self.0).into_response()
     }
@@ -81,7 +96,7 @@ impl Api {
         teacher: TeacherId,
         view: View,
         read: impl Future<Output = Result<T, Refusal>>,
-    ) -> Result<Written, Refusal> {
+    ) -> Result<Written<T>, Refusal> {
         let version = self.shared.version(teacher).await;
         let kept = version.and_then(|version| {
             let kept = self.cache.0.get(&(teacher, view))?;
@@ -89,7 +104,7 @@ impl Api {
         });
         if let Some(body) = kept {
             inc(Counter::ApiReadsRememberedTotal);
-            return Ok(Written(body));
+            return Ok(Written::new(body));
         }
         let answer = read.await?;
         let body: Bytes = serde_json::to_vec(&answer).map_err(Refusal::internal)?.into();
@@ -101,7 +116,7 @@ impl Api {
             };
             self.cache.0.insert((teacher, view), kept);
         }
-        Ok(Written(body))
+        Ok(Written::new(body))
     }
 
     /// Does what changes something of this teacher's, and then says so to all processes. It is a task of its own: a client that

@@ -1,21 +1,25 @@
-//! What handlers take out of a request's head: the teacher, ids, query parameters, cookies.
+//! What handlers take out of a request's head: the teacher, ids, versions, query parameters, cookies.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
 use axum::extract::{ConnectInfo, FromRequestParts, Path, Query};
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, IF_MATCH, ORIGIN};
 use axum::http::request::Parts;
 use protocol::ids::TeacherId;
 use runtime::forwarded;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::admission::Admitted;
 use crate::config::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::openapi::REFRESH_COOKIE;
 use crate::problem::Refusal;
 use crate::service::Api;
+use crate::session::RefreshToken;
 use crate::shared::Counted;
 use crate::store::PageKey;
 use crate::token::TokenError;
@@ -102,6 +106,36 @@ impl FromRequestParts<Api> for Admittance {
     }
 }
 
+/// The refresh token of the browser's cookie, if it has one that could be.
+pub(crate) struct Refresh(pub(crate) Option<RefreshToken>);
+
+impl FromRequestParts<Api> for Refresh {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _api: &Api) -> Result<Self, Infallible> {
+        let token = cookie(&parts.headers, REFRESH_COOKIE).and_then(RefreshToken::parse);
+        Ok(Self(token))
+    }
+}
+
+/// The version that is to be changed, with or without the quotes of an entity tag.
+pub(crate) struct IfMatch(pub(crate) u32);
+
+impl FromRequestParts<Api> for IfMatch {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _api: &Api) -> Result<Self, Refusal> {
+        let value = parts.headers.get(IF_MATCH).ok_or(Refusal::VersionMissing)?;
+        value
+            .to_str()
+            .ok()
+            .map(|text| text.trim().trim_matches('"'))
+            .and_then(|text| text.parse().ok())
+            .map(Self)
+            .ok_or(Refusal::VersionMalformed)
+    }
+}
+
 /// The id in the path, `{id}`.
 pub(crate) struct Id<T>(pub(crate) T);
 
@@ -131,9 +165,12 @@ impl<T: DeserializeOwned> FromRequestParts<Api> for Params<T> {
 }
 
 /// `?after=&limit=` of a list.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct PageParams {
+    /// The `next` of the page before.
     after: Option<String>,
+    /// Rows of the page at most, 50 unless it is said.
+    #[schemars(range(min = 1, max = PAGE_LIMIT_MAX))]
     limit: Option<u32>,
 }
 
@@ -172,7 +209,7 @@ pub(crate) fn page_key(at_ms: u64, id: Uuid) -> String {
 }
 
 /// The value of a cookie.
-pub(crate) fn cookie<'a>(headers: &'a axum::http::HeaderMap, name: &str) -> Option<&'a str> {
+fn cookie<'a>(headers: &'a axum::http::HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(COOKIE)
         .iter()

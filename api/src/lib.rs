@@ -4,6 +4,7 @@
 //! game: a game server asks it for a plan check at the start and hands it the result at the end.
 
 mod admission;
+mod answer;
 mod body;
 mod cache;
 mod clock;
@@ -14,6 +15,7 @@ mod hex;
 pub mod import;
 mod internal;
 mod keys;
+mod openapi;
 mod password;
 pub mod plan;
 mod problem;

@@ -2,19 +2,21 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use axum::http::HeaderValue;
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use protocol::quiz::QuizError;
-use protocol::rest::{
-    DIFFERENT_RESULT, NO_SUCH_QUIZ, Problem, QUOTA_EXCEEDED, SUPERSEDED_RESULT, UNKNOWN_TEACHER,
-};
+use protocol::rest::Problem;
 use thiserror::Error;
 
 use crate::admission::Shed;
 use crate::config::RETRY_AFTER_S;
 use crate::quota::Spent;
 use crate::store::StoreError;
+
+mod kind;
+
+pub(crate) use kind::Kind;
 
 /// Characters of somebody else's error message that a refusal repeats.
 const REASON_CHARS_MAX: usize = 200;
@@ -118,72 +120,44 @@ impl Refusal {
         Self::BadId(text.chars().take(40).collect())
     }
 
-    /// Status, stable code and title.
-    fn kind(&self) -> (StatusCode, &'static str, &'static str) {
+    /// What kind of refusal this is.
+    pub(crate) fn kind(&self) -> Kind {
         match self {
-            Self::MalformedBody(_) => (StatusCode::BAD_REQUEST, "malformed-body", "Malformed body"),
-            Self::MediaType => (
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "media-type",
-                "Unsupported media type",
-            ),
-            Self::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "Body too large"),
-            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "body-timeout", "Body too slow"),
-            Self::BodyBroken => (StatusCode::BAD_REQUEST, "body-broken", "Body broke off"),
-            Self::BadQuery(_) => (StatusCode::BAD_REQUEST, "bad-query", "Malformed query"),
-            Self::BadId(_) => (StatusCode::BAD_REQUEST, "bad-id", "Malformed id"),
-            Self::UnknownRoute => (StatusCode::NOT_FOUND, "unknown-route", "Unknown address"),
-            Self::Method(_) => (
-                StatusCode::METHOD_NOT_ALLOWED,
-                "method-not-allowed",
-                "Method not allowed",
-            ),
-            Self::TokenMissing => (StatusCode::UNAUTHORIZED, "token-missing", "Not signed in"),
-            Self::TokenInvalid => (StatusCode::UNAUTHORIZED, "token-invalid", "Not signed in"),
-            Self::TokenExpired => (StatusCode::UNAUTHORIZED, "token-expired", "Sign-in expired"),
-            Self::Origin => (StatusCode::FORBIDDEN, "origin-not-allowed", "Forbidden"),
-            Self::BadCredentials => (StatusCode::UNAUTHORIZED, "bad-credentials", "Sign-in failed"),
-            Self::SessionEnded => (StatusCode::UNAUTHORIZED, "session-ended", "Sign-in ended"),
-            Self::BadEmail(_) => (
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "bad-email",
-                "E-mail address refused",
-            ),
-            Self::BadPassword(_) => (
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "bad-password",
-                "Password refused",
-            ),
-            Self::BadName => (StatusCode::UNPROCESSABLE_ENTITY, "bad-name", "Name refused"),
-            Self::EmailTaken => (StatusCode::CONFLICT, "email-taken", "Address taken"),
-            Self::BadQuiz(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad-quiz", "Quiz refused"),
-            Self::ServiceToken => (StatusCode::UNAUTHORIZED, "service-token-invalid", "Refused"),
-            Self::UnknownTeacher => (StatusCode::FORBIDDEN, UNKNOWN_TEACHER, "Unknown teacher"),
-            Self::DifferentResult => (StatusCode::CONFLICT, DIFFERENT_RESULT, "Another result"),
-            Self::SupersededResult => (StatusCode::CONFLICT, SUPERSEDED_RESULT, "Superseded result"),
-            Self::NoSuchQuiz => (StatusCode::NOT_FOUND, NO_SUCH_QUIZ, "No such quiz"),
-            Self::NoSuchGame => (StatusCode::NOT_FOUND, "no-such-game", "No such game"),
-            Self::QuizLimit(_) => (StatusCode::FORBIDDEN, "quiz-limit", "Plan's limit reached"),
-            Self::VersionMissing => (
-                StatusCode::PRECONDITION_REQUIRED,
-                "version-missing",
-                "Version missing",
-            ),
-            Self::VersionMalformed => (StatusCode::BAD_REQUEST, "version-malformed", "Malformed version"),
-            Self::VersionStale(_) => (StatusCode::PRECONDITION_FAILED, "version-stale", "Changed"),
-            Self::Import(_) => (StatusCode::UNPROCESSABLE_ENTITY, "import-refused", "File refused"),
-            Self::Busy => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "temporary-reduced-capacity",
-                "Busy",
-            ),
-            Self::Quota(_) => (StatusCode::TOO_MANY_REQUESTS, QUOTA_EXCEEDED, "Too many requests"),
-            Self::StorageFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "storage-full", "Disk full"),
-            Self::Internal(_) => (
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "internal-error",
-                "Internal error",
-            ),
+            Self::MalformedBody(_) => Kind::MalformedBody,
+            Self::MediaType => Kind::MediaType,
+            Self::BodyTooLarge(_) => Kind::BodyTooLarge,
+            Self::BodyTimeout => Kind::BodyTimeout,
+            Self::BodyBroken => Kind::BodyBroken,
+            Self::BadQuery(_) => Kind::BadQuery,
+            Self::BadId(_) => Kind::BadId,
+            Self::UnknownRoute => Kind::UnknownRoute,
+            Self::Method(_) => Kind::Method,
+            Self::TokenMissing => Kind::TokenMissing,
+            Self::TokenInvalid => Kind::TokenInvalid,
+            Self::TokenExpired => Kind::TokenExpired,
+            Self::Origin => Kind::Origin,
+            Self::BadCredentials => Kind::BadCredentials,
+            Self::SessionEnded => Kind::SessionEnded,
+            Self::BadEmail(_) => Kind::BadEmail,
+            Self::BadPassword(_) => Kind::BadPassword,
+            Self::BadName => Kind::BadName,
+            Self::EmailTaken => Kind::EmailTaken,
+            Self::BadQuiz(_) => Kind::BadQuiz,
+            Self::NoSuchQuiz => Kind::NoSuchQuiz,
+            Self::NoSuchGame => Kind::NoSuchGame,
+            Self::QuizLimit(_) => Kind::QuizLimit,
+            Self::VersionMissing => Kind::VersionMissing,
+            Self::VersionMalformed => Kind::VersionMalformed,
+            Self::VersionStale(_) => Kind::VersionStale,
+            Self::Import(_) => Kind::Import,
+            Self::ServiceToken => Kind::ServiceToken,
+            Self::UnknownTeacher => Kind::UnknownTeacher,
+            Self::DifferentResult => Kind::DifferentResult,
+            Self::SupersededResult => Kind::SupersededResult,
+            Self::Busy => Kind::Busy,
+            Self::Quota(_) => Kind::Quota,
+            Self::StorageFull(_) => Kind::StorageFull,
+            Self::Internal(_) => Kind::Internal,
         }
     }
 
@@ -267,15 +241,16 @@ impl From<StoreError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let (status, code, title) = self.kind();
+        let kind = self.kind();
+        let status = kind.status();
         if let Self::Internal(fault) | Self::StorageFull(fault) = &self {
             // The one place where a fault is logged; the client gets no detail of it.
             tracing::error!(error = fault.as_ref(), "request failed");
         }
         let problem = Problem {
-            code: code.to_owned(),
+            code: kind.code().to_owned(),
             status: status.as_u16(),
-            title: title.to_owned(),
+            title: kind.title().to_owned(),
             detail: self.to_string(),
         };
         let mut response = (status, axum::Json(problem)).into_response();

@@ -2,18 +2,20 @@
 
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Extension, MatchedPath, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Json, Router};
 use jsonwebtoken::jwk::JwkSet;
 use protocol::rest::{Page, Plan};
 use runtime::metrics::{Counter, Histogram, inc, record};
 
 use crate::admission::{Admission, Admitted, Class};
+use crate::answer::Public;
+use crate::openapi::Verb::Get;
+use crate::openapi::{self, About, Document, Documents, Routes};
 use crate::plan;
 use crate::problem::Refusal;
 use crate::service::Api;
@@ -26,47 +28,67 @@ mod timelines;
 mod usage;
 
 pub(crate) fn router(api: Api) -> Router {
-    let at = |class, routes: MethodRouter<Api>| {
-        routes.route_layer(from_fn_with_state((api.admission.clone(), class), admit))
-    };
-    let (entry, edit, read) = (
-        |routes| at(Class::Entry, routes),
-        |routes| at(Class::Edit, routes),
-        |routes| at(Class::Read, routes),
-    );
-    Router::new()
-        .route("/auth/register", entry(post(auth::register)))
-        .route("/auth/login", entry(post(auth::login)))
-        .route("/auth/refresh", entry(post(auth::refresh)))
-        .route("/auth/logout", entry(post(auth::logout)))
-        .route("/users/me", read(get(auth::me)))
-        .route(
-            "/quizzes",
-            read(get(quizzes::list)).merge(edit(post(quizzes::create))),
-        )
-        .route("/quizzes/import", edit(post(imports::import)))
-        .route(
-            "/quizzes/{id}",
-            edit(get(quizzes::read).put(quizzes::update).delete(quizzes::delete)),
-        )
-        .route("/quizzes/{id}/duplicate", edit(post(quizzes::duplicate)))
-        .route("/quizzes/{id}/signed", read(get(quizzes::signed)))
-        .route("/games", read(get(games::list)))
-        .route("/games/{id}", edit(delete(games::delete)))
-        .route("/games/{id}/report", read(get(games::report)))
-        .route("/timelines", read(get(timelines::list)))
-        .route("/quiz-usage/dashboard", read(get(usage::dashboard)))
-        .route("/quiz-usage/history", read(get(usage::history)))
-        // These are constants: to refuse them would cost more than to answer.
-        .route("/plans", get(plans))
-        .route("/.well-known/jwks.json", get(jwks))
+    let routes = Routes::new(api.clone());
+    let routes = auth::routes(routes);
+    let routes = quizzes::routes(routes);
+    let routes = imports::routes(routes);
+    let routes = games::routes(routes);
+    let routes = timelines::routes(routes);
+    let routes = usage::routes(routes);
+    constants(routes)
+        .finish()
         .fallback(unknown_route)
         .layer(from_fn(every_answer))
         .with_state(api)
 }
 
+/// To refuse these would cost more than to answer.
+fn constants(routes: Routes) -> Routes {
+    routes
+        .add(
+            None,
+            (Get, "/plans"),
+            plans,
+            &About {
+                id: "plans",
+                summary: "The plans, and what each allows.",
+                refusals: &[],
+            },
+        )
+        .add(
+            None,
+            (Get, "/.well-known/jwks.json"),
+            jwks,
+            &About {
+                id: "jwks",
+                summary: "The public keys that check access tokens and signed quizzes, as a JWK set.",
+                refusals: &[],
+            },
+        )
+        .add(
+            None,
+            (Get, "/openapi.json"),
+            openapi_json,
+            &About {
+                id: "openapi_json",
+                summary: "This document.",
+                refusals: &[],
+            },
+        )
+        .add(
+            None,
+            (Get, "/docs"),
+            docs,
+            &About {
+                id: "docs",
+                summary: "This document as a page to read.",
+                refusals: &[],
+            },
+        )
+}
+
 /// In front of a route: nothing of it runs, and no body is read, without a permit.
-async fn admit(
+pub(crate) async fn admit(
     State((admission, class)): State<(Admission, Class)>,
     mut request: Request,
     next: Next,
@@ -87,9 +109,16 @@ async fn plans() -> Json<Page<Plan>> {
     })
 }
 
-/// Public and rarely changing: caches may keep them for as long as an access token lives.
-async fn jwks(State(api): State<Api>) -> ([(HeaderName, &'static str); 1], Json<JwkSet>) {
-    ([(CACHE_CONTROL, "public, max-age=900")], Json(api.keys.jwks()))
+async fn jwks(State(api): State<Api>) -> Public<JwkSet> {
+    Public(api.keys.jwks())
+}
+
+async fn openapi_json(Extension(documents): Extension<Documents>) -> Document {
+    Document(documents.json)
+}
+
+async fn docs(Extension(documents): Extension<Documents>) -> openapi::Page {
+    openapi::Page(documents.page)
 }
 
 pub(crate) async fn unknown_route() -> Refusal {

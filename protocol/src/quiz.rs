@@ -25,25 +25,32 @@ pub const TIME_MS_DEFAULT: u32 = 20_000;
 /// A quiz as it is edited, stored, signed and played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuizDocument {
     /// Title, 1 to [`TITLE_CHARS_MAX`] characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = TITLE_CHARS_MAX)))]
     pub title: String,
     /// Questions in playing order, at most [`QUESTIONS_MAX`]; none is allowed in the library, not in a game.
+    #[cfg_attr(feature = "schema", schemars(length(max = QUESTIONS_MAX)))]
     pub questions: Vec<Question>,
 }
 
 /// One question with its solution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question {
     /// How it is answered.
     pub kind: QuestionKind,
     /// The stem as plain text, 1 to [`TEXT_CHARS_MAX`] characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = TEXT_CHARS_MAX)))]
     pub text: String,
     /// What can be chosen, [`CHOICES_MIN`] to [`CHOICES_MAX`], in the order shown.
+    #[cfg_attr(feature = "schema", schemars(length(min = CHOICES_MIN, max = CHOICES_MAX)))]
     pub choices: Vec<Choice>,
     /// Time to answer in milliseconds, [`TIME_MS_MIN`] to [`TIME_MS_MAX`].
     #[serde(default = "time_ms_default")]
+    #[cfg_attr(feature = "schema", schemars(range(min = TIME_MS_MIN, max = TIME_MS_MAX)))]
     pub time_ms: u32,
 }
 
@@ -54,6 +61,7 @@ fn time_ms_default() -> u32 {
 /// How a question is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// One tap; one or more choices may count as correct.
@@ -68,8 +76,10 @@ pub enum QuestionKind {
 /// One choice of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// Plain text, 1 to [`CHOICE_CHARS_MAX`] characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = CHOICE_CHARS_MAX)))]
     pub text: String,
     /// Whether it is (one of) the correct ones.
     pub correct: bool,

@@ -11,6 +11,7 @@ use crate::result::{GameResult, GameSettings};
 /// `application/problem+json` (RFC 9457): the body of every refused HTTP call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Stable code, kebab-case; clients choose words by it.
     pub code: String,
@@ -25,28 +26,36 @@ pub struct Problem {
 /// `POST /auth/register`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterRequest {
     /// E-mail address, the sign-in name.
+    #[cfg_attr(feature = "schema", schemars(email))]
     pub email: String,
     /// Password, 8 to 256 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 8, max = 256), extend("format" = "password")))]
     pub password: String,
     /// Name to show, 1 to 80 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 80)))]
     pub name: String,
 }
 
 /// `POST /auth/login`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoginRequest {
     /// E-mail address.
+    #[cfg_attr(feature = "schema", schemars(email))]
     pub email: String,
     /// Password.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "password")))]
     pub password: String,
 }
 
 /// Answer to register, login and refresh. The refresh token travels in an `HttpOnly` cookie beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionResponse {
     /// Access token, to be sent as `Authorization: Bearer`.
     pub access_token: String,
@@ -59,6 +68,7 @@ pub struct SessionResponse {
 /// `GET /users/me`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct User {
     /// The account.
     pub id: TeacherId,
@@ -71,6 +81,7 @@ pub struct User {
 /// A page of a list, in the list's own order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
@@ -82,6 +93,7 @@ pub struct Page<T> {
 /// A row of `GET /quizzes`, newest change first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuizSummary {
     /// The quiz.
     pub id: QuizId,
@@ -96,6 +108,7 @@ pub struct QuizSummary {
 /// `GET /quizzes/{id}`, and the answer to `POST /quizzes` and `PUT /quizzes/{id}` (whose bodies are a `QuizDocument`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuizResponse {
     /// The quiz.
     pub id: QuizId,
@@ -110,6 +123,7 @@ pub struct QuizResponse {
 /// `GET /quizzes/{id}/signed`: the document that a page holds, so that a game can start while the API is away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignedQuizResponse {
     /// The signed document.
     pub signed: String,
@@ -120,6 +134,7 @@ pub struct SignedQuizResponse {
 /// Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportResponse {
     /// The new quiz; none when nothing could be imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +152,7 @@ pub struct ImportResponse {
 /// File formats that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportFormat {
     /// Moodle GIFT text.
@@ -148,6 +164,7 @@ pub enum ImportFormat {
 /// An item of an imported file and what is said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedItem {
     /// Its name, or the beginning of its text.
     pub name: String,
@@ -209,6 +226,7 @@ pub struct StatusResponse {
 /// A row of `GET /games`, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GameSummary {
     /// The game.
     pub id: GameId,
@@ -225,6 +243,7 @@ pub struct GameSummary {
 /// `GET /games/{id}/report`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportResponse {
     /// The result as saved.
     pub result: GameResult,
@@ -235,6 +254,7 @@ pub struct ReportResponse {
 /// One question of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionReport {
     /// Number, from 1.
     pub q: u16,
@@ -252,6 +272,7 @@ pub struct QuestionReport {
 /// `GET /quiz-usage/dashboard?days=30`: what a teacher's games came to, counted over whole days of UTC, today the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DashboardResponse {
     /// Days counted.
     pub days: u32,
@@ -268,6 +289,7 @@ pub struct DashboardResponse {
 /// Games, and what happened in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageCount {
     /// Games.
     pub games: u32,
@@ -282,6 +304,7 @@ pub struct UsageCount {
 /// How much one quiz was played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuizUsage {
     /// The quiz.
     pub quiz: QuizId,
@@ -297,6 +320,7 @@ pub struct QuizUsage {
 /// `GET /quiz-usage/history?days=30`: the days on which games ended, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryResponse {
     /// Days looked at, as in a dashboard.
     pub days: u32,
@@ -309,6 +333,7 @@ pub struct HistoryResponse {
 /// A day of a history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageDay {
     /// Where it begins in UTC, Unix milliseconds.
     pub day_ms: u64,
@@ -319,6 +344,7 @@ pub struct UsageDay {
 /// A row of `GET /plans`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Stable name.
     pub id: String,

@@ -8,6 +8,7 @@ use crate::quiz::QuizDocument;
 /// How answers earn points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scoring {
     /// 1000 points at once, falling linearly to 500 at the deadline.
@@ -20,6 +21,7 @@ pub enum Scoring {
 /// Settings of one game, chosen by the teacher at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GameSettings {
     /// How answers earn points.
     #[serde(default)]
@@ -29,6 +31,7 @@ pub struct GameSettings {
 /// A finished game, with the questions as played and every accepted answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GameResult {
     /// The game.
     pub game: GameId,
@@ -55,6 +58,7 @@ pub struct GameResult {
 /// What happened to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionResult {
     /// Number, from 1.
     pub q: u16,
@@ -65,6 +69,7 @@ pub struct QuestionResult {
 /// A player's place and answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlayerResult {
     /// The player.
     pub id: PlayerId,
@@ -81,6 +86,7 @@ pub struct PlayerResult {
 /// One accepted answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerResult {
     /// Question number, from 1.
     pub q: u16,

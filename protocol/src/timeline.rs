@@ -7,6 +7,7 @@ use crate::ids::{GameCode, GameId};
 /// The history of a game, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GameTimeline {
     /// The game.
     pub game: GameId,
@@ -22,6 +23,7 @@ pub struct GameTimeline {
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineEvent {
     /// When, Unix milliseconds by the clock of the server that had the game.
     pub at_ms: u64,
@@ -32,6 +34,7 @@ pub struct TimelineEvent {
 /// What can happen to a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Happened {
     /// It was created.
@@ -74,6 +77,7 @@ pub enum Happened {
 /// successor sees them come back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drops {
     /// Players' connections lost.
     pub players_lost: u32,

@@ -2,33 +2,125 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderMap, HeaderName, StatusCode};
-use axum::response::{AppendHeaders, IntoResponse};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use protocol::claims::ACCESS_TOKEN_S;
 use protocol::ids::TeacherId;
 use protocol::rest::{LoginRequest, RegisterRequest, SessionResponse, User};
 use runtime::metrics::{Counter, inc};
 
+use crate::admission::Class;
 use crate::body;
 use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
-use crate::extract::{Admittance, OwnPage, SignIn, Teacher, cookie};
+use crate::extract::{Admittance, OwnPage, Refresh, SignIn, Teacher};
+use crate::openapi::Verb::{Get, Post};
+use crate::openapi::{About, Answers, Operation, REFRESH_COOKIE, Routes, Schemas};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
-use crate::problem::Refusal;
+use crate::problem::{Kind, Refusal};
 use crate::service::Api;
 use crate::session::{Presented, RefreshToken, Session};
 use crate::store::{Account, Inserted};
 use crate::{plan, random, token};
 
-/// The cookie that carries the refresh token.
-const COOKIE: &str = "homeroom_refresh";
 /// Characters of a name.
 const NAME_CHARS: std::ops::RangeInclusive<usize> = 1..=80;
 
-type Cookies = AppendHeaders<[(HeaderName, String); 1]>;
-type SignedIn = (Cookies, Json<SessionResponse>);
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes
+        .add(
+            Some(Class::Entry),
+            (Post, "/auth/register"),
+            register,
+            &About {
+                id: "register",
+                summary: "Opens an account and signs in.",
+                refusals: &[Kind::BadEmail, Kind::BadPassword, Kind::BadName, Kind::EmailTaken],
+            },
+        )
+        .add(
+            Some(Class::Entry),
+            (Post, "/auth/login"),
+            login,
+            &About {
+                id: "login",
+                summary: "Signs in.",
+                refusals: &[Kind::BadCredentials],
+            },
+        )
+        .add(
+            Some(Class::Entry),
+            (Post, "/auth/refresh"),
+            refresh,
+            &About {
+                id: "refresh",
+                summary: "Gives a new access token and the next refresh token for the cookie.",
+                refusals: &[Kind::SessionEnded],
+            },
+        )
+        .add(
+            Some(Class::Entry),
+            (Post, "/auth/logout"),
+            logout,
+            &About {
+                id: "logout",
+                summary: "Ends the session of this browser; without one it does nothing.",
+                refusals: &[],
+            },
+        )
+        .add(
+            Some(Class::Read),
+            (Get, "/users/me"),
+            me,
+            &About {
+                id: "me",
+                summary: "The account that is signed in.",
+                refusals: &[],
+            },
+        )
+}
+
+/// A session has begun or goes on: its access token, and the refresh token as a cookie.
+pub(super) struct SignedIn<const STATUS: u16> {
+    cookie: String,
+    session: SessionResponse,
+}
+
+impl<const STATUS: u16> IntoResponse for SignedIn<STATUS> {
+    fn into_response(self) -> Response {
+        let cookie = AppendHeaders([(SET_COOKIE, self.cookie)]);
+        let status = StatusCode::from_u16(STATUS).unwrap_or_default();
+        (status, cookie, Json(self.session)).into_response()
+    }
+}
+
+impl<const STATUS: u16> Answers for SignedIn<STATUS> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let schema = schemas.of::<SessionResponse>();
+        let headers = [("Set-Cookie", "The refresh token.")];
+        operation.answer(STATUS, Some(("application/json", schema)), &headers);
+    }
+}
+
+/// The session of this browser has ended, and its cookie goes.
+pub(super) struct SignedOut {
+    cookie: String,
+}
+
+impl IntoResponse for SignedOut {
+    fn into_response(self) -> Response {
+        let cookie = AppendHeaders([(SET_COOKIE, self.cookie)]);
+        (StatusCode::NO_CONTENT, cookie).into_response()
+    }
+}
+
+impl Answers for SignedOut {
+    fn describe(operation: &mut Operation, _schemas: &mut Schemas) {
+        operation.answer(204, None, &[("Set-Cookie", "Takes the refresh token away.")]);
+    }
+}
 
 /// `POST /auth/register`.
 pub(super) async fn register(
@@ -36,7 +128,7 @@ pub(super) async fn register(
     _within: SignIn,
     Admittance(admitted): Admittance,
     body::Json(request): body::Json<RegisterRequest, ACCOUNT_BODY_BYTES_MAX>,
-) -> Result<(StatusCode, SignedIn), Refusal> {
+) -> Result<SignedIn<201>, Refusal> {
     let email = Email::parse(&request.email).map_err(|error| Refusal::BadEmail(error.to_string()))?;
     let name = name(&request.name)?;
     let chars = request.password.chars().count();
@@ -59,7 +151,7 @@ pub(super) async fn register(
         .insert_account(&account, &hash, api.clock.now_ms())
         .await?
     {
-        Inserted::Yes => Ok((StatusCode::CREATED, start_session(&api, account).await?)),
+        Inserted::Yes => start_session(&api, account).await,
         Inserted::Refused => Err(Refusal::EmailTaken),
     }
 }
@@ -70,7 +162,7 @@ pub(super) async fn login(
     _within: SignIn,
     Admittance(admitted): Admittance,
     body::Json(request): body::Json<LoginRequest, ACCOUNT_BODY_BYTES_MAX>,
-) -> Result<SignedIn, Refusal> {
+) -> Result<SignedIn<200>, Refusal> {
     // No account has a longer one, and hashing it would only cost.
     if request.password.chars().count() > *PASSWORD_CHARS.end() {
         return Err(Refusal::BadCredentials);
@@ -97,11 +189,9 @@ pub(super) async fn login(
 pub(super) async fn refresh(
     State(api): State<Api>,
     _page: OwnPage,
-    headers: HeaderMap,
-) -> Result<SignedIn, Refusal> {
-    let presented = cookie(&headers, COOKIE)
-        .and_then(RefreshToken::parse)
-        .ok_or(Refusal::SessionEnded)?;
+    Refresh(presented): Refresh,
+) -> Result<SignedIn<200>, Refusal> {
+    let presented = presented.ok_or(Refusal::SessionEnded)?;
     let session = api
         .store
         .session(presented.session())
@@ -144,23 +234,22 @@ pub(super) async fn refresh(
 pub(super) async fn logout(
     State(api): State<Api>,
     _page: OwnPage,
-    headers: HeaderMap,
-) -> Result<impl IntoResponse, Refusal> {
-    if let Some(token) = cookie(&headers, COOKIE).and_then(RefreshToken::parse) {
+    Refresh(presented): Refresh,
+) -> Result<SignedOut, Refusal> {
+    if let Some(token) = presented {
         let hash = token.hash();
         let session = api.store.session(token.session()).await?;
         if let Some(session) = session.filter(|s| s.current == hash || s.previous == Some(hash)) {
             api.store.delete_session(session.id).await?;
         }
     }
-    Ok((
-        StatusCode::NO_CONTENT,
-        AppendHeaders([(SET_COOKIE, set_cookie(&api, "", 0))]),
-    ))
+    Ok(SignedOut {
+        cookie: set_cookie(&api, "", 0),
+    })
 }
 
 /// `GET /users/me`.
-pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Written, Refusal> {
+pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<Written<User>, Refusal> {
     let read = async {
         let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
         Ok(user(account))
@@ -168,7 +257,7 @@ pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<W
     api.remembered(id, View::Me, read).await
 }
 
-async fn start_session(api: &Api, account: Account) -> Result<SignedIn, Refusal> {
+async fn start_session<const STATUS: u16>(api: &Api, account: Account) -> Result<SignedIn<STATUS>, Refusal> {
     let id = random::id().map_err(Refusal::internal)?;
     let secret = random::bytes().map_err(Refusal::internal)?;
     let token = RefreshToken::first(&api.keys, id, secret).map_err(Refusal::internal)?;
@@ -185,21 +274,21 @@ async fn start_session(api: &Api, account: Account) -> Result<SignedIn, Refusal>
     signed_in(api, account, &token)
 }
 
-fn signed_in(api: &Api, account: Account, refresh: &RefreshToken) -> Result<SignedIn, Refusal> {
+fn signed_in<const STATUS: u16>(
+    api: &Api,
+    account: Account,
+    refresh: &RefreshToken,
+) -> Result<SignedIn<STATUS>, Refusal> {
     let access_token = token::sign_access(&api.keys, account.id, plan::free().players_max, api.clock.now_s())
         .map_err(Refusal::internal)?;
-    let cookies = AppendHeaders([(
-        SET_COOKIE,
-        set_cookie(api, refresh.as_str(), REFRESH_LIFE_MS / 1000),
-    )]);
-    Ok((
-        cookies,
-        Json(SessionResponse {
+    Ok(SignedIn {
+        cookie: set_cookie(api, refresh.as_str(), REFRESH_LIFE_MS / 1000),
+        session: SessionResponse {
             access_token,
             expires_in_s: ACCESS_TOKEN_S,
             user: user(account),
-        }),
-    ))
+        },
+    })
 }
 
 fn set_cookie(api: &Api, value: &str, max_age_s: u64) -> String {
@@ -209,7 +298,9 @@ fn set_cookie(api: &Api, value: &str, max_age_s: u64) -> String {
         ""
     };
     let prefix = &api.config.mount_prefix;
-    format!("{COOKIE}={value}; Path={prefix}/auth; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}")
+    format!(
+        "{REFRESH_COOKIE}={value}; Path={prefix}/auth; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}"
+    )
 }
 
 fn user(account: Account) -> User {

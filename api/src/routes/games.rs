@@ -4,14 +4,51 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use protocol::ids::GameId;
 use protocol::rest::{GameSummary, Page, ReportResponse};
 
+use crate::admission::Class;
+use crate::answer::NoContent;
 use crate::extract::{Id, PageParams, Params, Teacher, page_key};
-use crate::problem::Refusal;
+use crate::openapi::Verb::{Delete, Get};
+use crate::openapi::{About, Routes};
+use crate::problem::{Kind, Refusal};
 use crate::report;
 use crate::service::Api;
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes
+        .add(
+            Some(Class::Read),
+            (Get, "/games"),
+            list,
+            &About {
+                id: "games",
+                summary: "Games that were played, those that ended last first.",
+                refusals: &[],
+            },
+        )
+        .add(
+            Some(Class::Read),
+            (Get, "/games/{id}/report"),
+            report,
+            &About {
+                id: "report",
+                summary: "Every accepted answer of a game, and what each question came to.",
+                refusals: &[Kind::NoSuchGame],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Delete, "/games/{id}"),
+            delete,
+            &About {
+                id: "delete_game",
+                summary: "Deletes a game with its players and answers, for good.",
+                refusals: &[Kind::NoSuchGame],
+            },
+        )
+}
 
 /// `GET /games`.
 pub(super) async fn list(
@@ -40,11 +77,11 @@ pub(super) async fn delete(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Id(id): Id<GameId>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<NoContent, Refusal> {
     let store = Arc::clone(&api.store);
     let deleted = api.changing(teacher, async move { store.delete_game(teacher, id).await });
     if deleted.await? {
-        Ok(StatusCode::NO_CONTENT)
+        Ok(NoContent)
     } else {
         Err(Refusal::NoSuchGame)
     }

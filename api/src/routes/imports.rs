@@ -5,25 +5,66 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use protocol::ids::TeacherId;
 use protocol::rest::{ImportResponse, QuizSummary};
 use runtime::metrics::{Counter, inc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::admission::Class;
 use crate::body;
 use crate::extract::{Admittance, Params, Teacher};
 use crate::import::{self, FILE_BYTES_MAX, Imported};
-use crate::problem::Refusal;
+use crate::openapi::Verb::Post;
+use crate::openapi::{About, Answers, Operation, Routes, Schemas};
+use crate::problem::{Kind, Refusal};
 use crate::service::Api;
 
 /// Characters of a file's name that are looked at: no file system allows longer ones.
 const FILENAME_CHARS_MAX: usize = 255;
 
 /// `?filename=…`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ImportParams {
+    /// The file's name: its ending helps to tell what it is, and it names the quiz if the file does not.
     #[serde(default)]
     filename: String,
+}
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes.add(
+        Some(Class::Edit),
+        (Post, "/quizzes/import"),
+        import,
+        &About {
+            id: "import_quiz",
+            summary: "Makes a quiz of a file: Moodle GIFT or the Kahoot spreadsheet.",
+            refusals: &[Kind::BadQuiz, Kind::QuizLimit, Kind::Import],
+        },
+    )
+}
+
+/// What came of a file: 201 with a quiz, 200 with reasons why there is none.
+pub(super) struct FileRead(ImportResponse);
+
+impl IntoResponse for FileRead {
+    fn into_response(self) -> Response {
+        let status = match self.0.quiz {
+            Some(_) => StatusCode::CREATED,
+            None => StatusCode::OK,
+        };
+        (status, Json(self.0)).into_response()
+    }
+}
+
+impl Answers for FileRead {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        for status in [200, 201] {
+            let schema = schemas.of::<ImportResponse>();
+            operation.answer(status, Some(("application/json", schema)), &[]);
+        }
+    }
 }
 
 /// `POST /quizzes/import`.
@@ -33,7 +74,7 @@ pub(super) async fn import(
     Admittance(admitted): Admittance,
     Params(params): Params<ImportParams>,
     request: Request,
-) -> Result<(StatusCode, Json<ImportResponse>), Refusal> {
+) -> Result<FileRead, Refusal> {
     // Taken before the first byte is read: this is what bounds the memory of uploads.
     let upload = Arc::clone(&api.uploads)
         .try_acquire_owned()
@@ -61,33 +102,27 @@ pub(super) async fn import(
 }
 
 /// A file whose every item was left out makes no quiz, and is no error: the answer says why, item by item.
-async fn store(
-    api: &Api,
-    teacher: TeacherId,
-    file: Imported,
-) -> Result<(StatusCode, Json<ImportResponse>), Refusal> {
+async fn store(api: &Api, teacher: TeacherId, file: Imported) -> Result<FileRead, Refusal> {
     let questions = u32::try_from(file.quiz.questions.len()).unwrap_or(u32::MAX);
-    let (status, quiz) = if questions == 0 {
-        (StatusCode::OK, None)
+    let quiz = if questions == 0 {
+        None
     } else {
         file.quiz.validate()?;
         let stored = super::quizzes::insert(api, teacher, file.quiz).await?;
-        let summary = QuizSummary {
+        Some(QuizSummary {
             id: stored.id,
             title: stored.quiz.title,
             questions,
             updated_ms: stored.updated_ms,
-        };
-        (StatusCode::CREATED, Some(summary))
+        })
     };
-    let answer = ImportResponse {
+    Ok(FileRead(ImportResponse {
         quiz,
         format: file.format,
         imported: questions,
         skipped: file.skipped,
         notes: file.notes,
-    };
-    Ok((status, Json(answer)))
+    }))
 }
 
 #[cfg(test)]

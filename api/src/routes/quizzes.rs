@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{ETAG, IF_MATCH, LOCATION};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
 use protocol::claims::SIGNED_QUIZ_S;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::{QuizDocument, TITLE_CHARS_MAX};
-use protocol::rest::{Page, QuizResponse, SignedQuizResponse};
+use protocol::rest::{Page, QuizResponse, QuizSummary, SignedQuizResponse};
 
+use crate::admission::Class;
+use crate::answer::{Created, NoContent, Tagged};
 use crate::body;
 use crate::cache::{View, Written};
 use crate::config::QUIZ_BODY_BYTES_MAX;
-use crate::extract::{Id, PageParams, Params, Teacher, page_key};
-use crate::problem::Refusal;
+use crate::extract::{Id, IfMatch, PageParams, Params, Teacher, page_key};
+use crate::openapi::Verb::{Delete, Get, Post, Put};
+use crate::openapi::{About, Routes};
+use crate::problem::{Kind, Refusal};
 use crate::service::Api;
 use crate::store::{Inserted, QuizChange};
 use crate::{plan, random, token};
@@ -24,15 +26,87 @@ use crate::{plan, random, token};
 const COPY_SUFFIX: &str = " (copy)";
 
 type Document = body::Json<QuizDocument, QUIZ_BODY_BYTES_MAX>;
-type Created = (StatusCode, [(HeaderName, String); 2], Json<QuizResponse>);
-type Tagged<T> = ([(HeaderName, String); 1], Json<T>);
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes
+        .add(
+            Some(Class::Read),
+            (Get, "/quizzes"),
+            list,
+            &About {
+                id: "quizzes",
+                summary: "The library of quizzes, newest change first.",
+                refusals: &[],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Post, "/quizzes"),
+            create,
+            &About {
+                id: "create_quiz",
+                summary: "Stores a new quiz.",
+                refusals: &[Kind::BadQuiz, Kind::QuizLimit],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Get, "/quizzes/{id}"),
+            read,
+            &About {
+                id: "quiz",
+                summary: "A quiz with its questions.",
+                refusals: &[Kind::NoSuchQuiz],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Put, "/quizzes/{id}"),
+            update,
+            &About {
+                id: "change_quiz",
+                summary: "Replaces a quiz, unless it was changed elsewhere meanwhile.",
+                refusals: &[Kind::BadQuiz, Kind::NoSuchQuiz, Kind::VersionStale],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Delete, "/quizzes/{id}"),
+            delete,
+            &About {
+                id: "delete_quiz",
+                summary: "Deletes a quiz; games that were played with it stay.",
+                refusals: &[Kind::NoSuchQuiz],
+            },
+        )
+        .add(
+            Some(Class::Edit),
+            (Post, "/quizzes/{id}/duplicate"),
+            duplicate,
+            &About {
+                id: "duplicate_quiz",
+                summary: "Copies a quiz.",
+                refusals: &[Kind::NoSuchQuiz, Kind::QuizLimit],
+            },
+        )
+        .add(
+            Some(Class::Read),
+            (Get, "/quizzes/{id}/signed"),
+            signed,
+            &About {
+                id: "signed_quiz",
+                summary: "The quiz as a signed document, for a start while the API is away.",
+                refusals: &[Kind::NoSuchQuiz],
+            },
+        )
+}
 
 /// `GET /quizzes`.
 pub(super) async fn list(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Params(page): Params<PageParams>,
-) -> Result<Written, Refusal> {
+) -> Result<Written<Page<QuizSummary>>, Refusal> {
     let (limit, after) = (page.limit()?, page.after()?);
     let read = async {
         // One more than asked tells whether there is a next page.
@@ -49,7 +123,7 @@ pub(super) async fn create(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     body::Json(quiz): Document,
-) -> Result<Created, Refusal> {
+) -> Result<Created<QuizResponse>, Refusal> {
     quiz.validate()?;
     Ok(created(&api, insert(&api, teacher, quiz).await?))
 }
@@ -59,7 +133,7 @@ pub(super) async fn duplicate(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Id(id): Id<QuizId>,
-) -> Result<Created, Refusal> {
+) -> Result<Created<QuizResponse>, Refusal> {
     let mut quiz = api
         .store
         .quiz(teacher, id)
@@ -71,13 +145,12 @@ pub(super) async fn duplicate(
     Ok(created(&api, insert(&api, teacher, quiz).await?))
 }
 
-fn created(api: &Api, stored: QuizResponse) -> Created {
-    let location = format!("{}/quizzes/{}", api.config.mount_prefix, stored.id);
-    (
-        StatusCode::CREATED,
-        [(LOCATION, location), (ETAG, etag(stored.version))],
-        Json(stored),
-    )
+fn created(api: &Api, stored: QuizResponse) -> Created<QuizResponse> {
+    Created {
+        location: format!("{}/quizzes/{}", api.config.mount_prefix, stored.id),
+        version: stored.version,
+        body: stored,
+    }
 }
 
 /// `GET /quizzes/{id}`.
@@ -87,7 +160,10 @@ pub(super) async fn read(
     Id(id): Id<QuizId>,
 ) -> Result<Tagged<QuizResponse>, Refusal> {
     let stored = api.store.quiz(teacher, id).await?.ok_or(Refusal::NoSuchQuiz)?;
-    Ok(([(ETAG, etag(stored.version))], Json(stored)))
+    Ok(Tagged {
+        version: stored.version,
+        body: stored,
+    })
 }
 
 /// `PUT /quizzes/{id}`.
@@ -95,10 +171,9 @@ pub(super) async fn update(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Id(id): Id<QuizId>,
-    headers: HeaderMap,
+    IfMatch(version): IfMatch,
     body::Json(quiz): Document,
 ) -> Result<Tagged<QuizResponse>, Refusal> {
-    let version = if_match(&headers)?;
     quiz.validate()?;
     let updated_ms = api.clock.now_ms();
     let store = Arc::clone(&api.store);
@@ -108,15 +183,15 @@ pub(super) async fn update(
     });
     let (change, quiz) = change.await?;
     match change {
-        QuizChange::Changed(version) => Ok((
-            [(ETAG, etag(version))],
-            Json(QuizResponse {
+        QuizChange::Changed(version) => Ok(Tagged {
+            version,
+            body: QuizResponse {
                 id,
                 version,
                 updated_ms,
                 quiz,
-            }),
-        )),
+            },
+        }),
         QuizChange::Stale(stored) => Err(Refusal::VersionStale(stored)),
         QuizChange::Missing => Err(Refusal::NoSuchQuiz),
     }
@@ -127,11 +202,11 @@ pub(super) async fn delete(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Id(id): Id<QuizId>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<NoContent, Refusal> {
     let store = Arc::clone(&api.store);
     let deleted = api.changing(teacher, async move { store.delete_quiz(teacher, id).await });
     if deleted.await? {
-        Ok(StatusCode::NO_CONTENT)
+        Ok(NoContent)
     } else {
         Err(Refusal::NoSuchQuiz)
     }
@@ -176,19 +251,4 @@ pub(super) async fn insert(
         Inserted::Yes => Ok(stored),
         Inserted::Refused => Err(Refusal::QuizLimit(quizzes_max)),
     }
-}
-
-fn etag(version: u32) -> String {
-    format!("\"{version}\"")
-}
-
-/// The version, with or without the quotes of an entity tag.
-fn if_match(headers: &HeaderMap) -> Result<u32, Refusal> {
-    let value = headers.get(IF_MATCH).ok_or(Refusal::VersionMissing)?;
-    value
-        .to_str()
-        .ok()
-        .map(|text| text.trim().trim_matches('"'))
-        .and_then(|text| text.parse().ok())
-        .ok_or(Refusal::VersionMalformed)
 }

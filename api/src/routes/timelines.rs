@@ -5,18 +5,36 @@ use axum::extract::State;
 use protocol::ids::{GameCode, GameId};
 use protocol::rest::Page;
 use protocol::timeline::GameTimeline;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::admission::Class;
 use crate::extract::{Params, Teacher};
+use crate::openapi::Verb::Get;
+use crate::openapi::{About, Routes};
 use crate::problem::Refusal;
 use crate::service::Api;
 use crate::store::TimelinesOf;
 
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes.add(
+        Some(Class::Read),
+        (Get, "/timelines"),
+        list,
+        &About {
+            id: "timelines",
+            summary: "What happened to games, by code or by id.",
+            refusals: &[],
+        },
+    )
+}
+
 /// `?game=` or `?code=`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Wanted {
+    /// The game; either this or the code.
     game: Option<GameId>,
-    /// As people type it.
+    /// The code it was played under, as people type it.
     code: Option<String>,
 }
 

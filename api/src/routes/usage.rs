@@ -2,10 +2,14 @@
 
 use axum::extract::State;
 use protocol::rest::{DashboardResponse, HistoryResponse};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::admission::Class;
 use crate::cache::{View, Written};
 use crate::extract::{Params, Teacher};
+use crate::openapi::Verb::Get;
+use crate::openapi::{About, Routes};
 use crate::problem::Refusal;
 use crate::service::Api;
 use crate::store::DAY_MS;
@@ -15,9 +19,35 @@ const DAYS_DEFAULT: u32 = 30;
 /// Days counted at most: a school year and its holidays.
 const DAYS_MAX: u32 = 366;
 
+pub(super) fn routes(routes: Routes) -> Routes {
+    routes
+        .add(
+            Some(Class::Read),
+            (Get, "/quiz-usage/dashboard"),
+            dashboard,
+            &About {
+                id: "dashboard",
+                summary: "What the games of the last days came to.",
+                refusals: &[],
+            },
+        )
+        .add(
+            Some(Class::Read),
+            (Get, "/quiz-usage/history"),
+            history,
+            &About {
+                id: "history",
+                summary: "The same day by day.",
+                refusals: &[],
+            },
+        )
+}
+
 /// `?days=30`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct UsageParams {
+    /// Whole days of UTC that are counted, today the last one; 30 unless it is said.
+    #[schemars(range(min = 1, max = DAYS_MAX))]
     days: Option<u32>,
 }
 
@@ -38,7 +68,7 @@ pub(super) async fn dashboard(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Params(params): Params<UsageParams>,
-) -> Result<Written, Refusal> {
+) -> Result<Written<DashboardResponse>, Refusal> {
     let (days, since_ms) = params.window(api.clock.now_ms())?;
     let read = async {
         let usage = api.store.usage(teacher, since_ms).await?;
@@ -59,7 +89,7 @@ pub(super) async fn history(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
     Params(params): Params<UsageParams>,
-) -> Result<Written, Refusal> {
+) -> Result<Written<HistoryResponse>, Refusal> {
     let (days, since_ms) = params.window(api.clock.now_ms())?;
     let read = async {
         let items = api.store.usage_by_day(teacher, since_ms).await?;

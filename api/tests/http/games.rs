@@ -4,58 +4,12 @@ use std::collections::BTreeMap;
 
 use api::{PlanCheckError, SaveError};
 use axum::http::StatusCode;
-use protocol::ids::{GameId, PlayerId, QuizId, TeacherId};
+use protocol::ids::TeacherId;
 use protocol::rest::{GameSummary, Page, QuizResponse, ReportResponse};
-use protocol::result::{AnswerResult, GameResult, GameSettings, PlayerResult, QuestionResult};
+use protocol::result::GameResult;
 use uuid::Uuid;
 
-use crate::support::{Site, document};
-
-/// Three questions of four were played, the second skipped; not everybody answered everything.
-pub(crate) fn game(n: u128, teacher: TeacherId) -> GameResult {
-    let answer = |q: u16, choices: &[u8], elapsed_ms: u32| AnswerResult {
-        q,
-        choices: choices.to_vec(),
-        elapsed_ms,
-        correct: choices == [0],
-        points: if choices == [0] {
-            1000 - elapsed_ms / 100
-        } else {
-            0
-        },
-    };
-    let player = |id: u32, rank: u32, answers: Vec<AnswerResult>| PlayerResult {
-        id: PlayerId(id),
-        name: format!("Player {id}"),
-        rank,
-        total: answers.iter().map(|a| a.points).sum(),
-        answers,
-    };
-    GameResult {
-        game: GameId(Uuid::from_u128(n)),
-        code: "K7Q2MX".parse().unwrap(),
-        teacher,
-        quiz_id: QuizId(Uuid::from_u128(1)),
-        settings: GameSettings::default(),
-        quiz: document("Atoms as played", 4),
-        created_ms: 1_000,
-        ended_ms: 600_000 + u64::try_from(n).unwrap(),
-        questions: [1, 2, 3].map(|q| QuestionResult { q, skipped: q == 2 }).to_vec(),
-        players: vec![
-            player(
-                3,
-                1,
-                vec![
-                    answer(1, &[0], 2_000),
-                    answer(2, &[1], 9_000),
-                    answer(3, &[0, 2], 4_001),
-                ],
-            ),
-            player(1, 2, vec![answer(1, &[0], 7_000)]),
-            player(2, 3, vec![answer(1, &[2], 3_000), answer(3, &[1], 5_000)]),
-        ],
-    }
-}
+use crate::support::{Site, document, game};
 
 #[tokio::test]
 async fn a_report_equals_a_recomputation_from_the_raw_answers() {

@@ -14,8 +14,7 @@ use runtime::secret::Secret;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::games::game;
-use crate::support::{Call, Site, document};
+use crate::support::{Call, Site, document, game};
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 const OLD_SECRET: &str = "fedcba9876543210fedcba9876543210";

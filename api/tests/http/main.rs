@@ -6,6 +6,7 @@
 )]
 
 mod auth;
+mod document;
 mod games;
 mod imports;
 mod internal;

@@ -8,9 +8,8 @@ use protocol::timeline::{GameTimeline, Happened, TimelineEvent};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::games::game;
 use crate::internal;
-use crate::support::{Account, Site};
+use crate::support::{Account, Site, game};
 
 fn timeline(of: &GameResult) -> GameTimeline {
     let event = |at_ms, what| TimelineEvent { at_ms, what };

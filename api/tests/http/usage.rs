@@ -6,8 +6,7 @@ use api::{Api, Keys, LocalShared};
 use axum::http::StatusCode;
 use protocol::rest::{DashboardResponse, HistoryResponse, Page, QuizResponse, QuizSummary, UsageCount};
 
-use crate::games::game;
-use crate::support::{Account, Call, Site, document};
+use crate::support::{Account, Call, Site, document, game};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
