@@ -11,6 +11,10 @@ use serde_json::json;
 
 use crate::openapi::{Answers, Operation, Schemas};
 
+mod download;
+
+pub(crate) use download::Download;
+
 /// 204: done, and nothing to say.
 pub(crate) struct NoContent;
 

@@ -75,6 +75,15 @@ impl<T> Written<T> {
     fn new(json: Bytes) -> Self {
         Self(json, PhantomData)
     }
+
+    /// Written for this answer alone.
+    pub(crate) fn now(answer: &T) -> Result<Self, Refusal>
+    where
+        T: Serialize,
+    {
+        let json = serde_json::to_vec(answer).map_err(Refusal::internal)?;
+        Ok(Self::new(json.into()))
+    }
 }
 
 impl<T: JsonSchema> Answers for Written<T> {

@@ -175,6 +175,11 @@ pub(crate) struct PageParams {
 }
 
 impl PageParams {
+    /// As asked for beside other things.
+    pub(crate) fn new(after: Option<String>, limit: Option<u32>) -> Self {
+        Self { after, limit }
+    }
+
     /// Rows asked for, within bounds.
     pub(crate) fn limit(&self) -> Result<u32, Refusal> {
         let limit = self.limit.unwrap_or(PAGE_LIMIT_DEFAULT);

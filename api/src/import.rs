@@ -7,6 +7,7 @@
 //! Every parser takes linear time and bounded memory, whatever the bytes are.
 
 mod detect;
+mod document;
 mod error;
 mod gift;
 mod html;

@@ -10,6 +10,7 @@ mod cache;
 mod clock;
 pub mod config;
 mod email;
+mod export;
 mod extract;
 mod hex;
 pub mod import;

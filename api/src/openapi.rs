@@ -35,11 +35,21 @@ pub(crate) use takes::{REFRESH_COOKIE, Takes};
 /// What no type says about a call.
 pub(crate) struct About {
     /// Name of the call, unique in the document.
-    pub(crate) id: &'static str,
+    id: &'static str,
     /// What it does, in one sentence.
-    pub(crate) summary: &'static str,
+    summary: &'static str,
     /// Refusals of the handler itself, beside those of its arguments and of admission.
-    pub(crate) refusals: &'static [Kind],
+    refusals: &'static [Kind],
+}
+
+impl About {
+    pub(crate) const fn new(id: &'static str, summary: &'static str, refusals: &'static [Kind]) -> Self {
+        Self {
+            id,
+            summary,
+            refusals,
+        }
+    }
 }
 
 /// The methods that calls have.

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::admission::Shed;
 use crate::config::RETRY_AFTER_S;
+use crate::export::ExportError;
 use crate::quota::Spent;
 use crate::store::StoreError;
 
@@ -71,6 +72,10 @@ pub(crate) enum Refusal {
     NoSuchQuiz,
     #[error("There is no such game.")]
     NoSuchGame,
+    #[error("This game has no such student, or no longer.")]
+    NoSuchPlayer,
+    #[error("This quiz is not shared, or no longer. Ask whoever sent the link for a new one.")]
+    NotShared,
     #[error("Your plan stores {0} quizzes, and you have as many. Delete one first.")]
     QuizLimit(u32),
     #[error("Say which version you change: send its number as If-Match.")]
@@ -81,6 +86,8 @@ pub(crate) enum Refusal {
     VersionStale(u32),
     #[error("The file cannot be imported: {0}")]
     Import(String),
+    #[error("The quiz cannot be exported: {0}.")]
+    Export(#[from] ExportError),
     #[error("Internal calls need a service token signed with the shared secret.")]
     ServiceToken,
     #[error("This account does not exist any more.")]
@@ -145,11 +152,14 @@ impl Refusal {
             Self::BadQuiz(_) => Kind::BadQuiz,
             Self::NoSuchQuiz => Kind::NoSuchQuiz,
             Self::NoSuchGame => Kind::NoSuchGame,
+            Self::NoSuchPlayer => Kind::NoSuchPlayer,
+            Self::NotShared => Kind::NotShared,
             Self::QuizLimit(_) => Kind::QuizLimit,
             Self::VersionMissing => Kind::VersionMissing,
             Self::VersionMalformed => Kind::VersionMalformed,
             Self::VersionStale(_) => Kind::VersionStale,
             Self::Import(_) => Kind::Import,
+            Self::Export(_) => Kind::Export,
             Self::ServiceToken => Kind::ServiceToken,
             Self::UnknownTeacher => Kind::UnknownTeacher,
             Self::DifferentResult => Kind::DifferentResult,
@@ -196,11 +206,14 @@ impl Refusal {
             | Self::BadQuiz(_)
             | Self::NoSuchQuiz
             | Self::NoSuchGame
+            | Self::NoSuchPlayer
+            | Self::NotShared
             | Self::QuizLimit(_)
             | Self::VersionMissing
             | Self::VersionMalformed
             | Self::VersionStale(_)
             | Self::Import(_)
+            | Self::Export(_)
             | Self::UnknownTeacher
             | Self::DifferentResult
             | Self::SupersededResult

@@ -21,9 +21,11 @@ use crate::problem::Refusal;
 use crate::service::Api;
 
 mod auth;
+mod exports;
 mod games;
 mod imports;
 mod quizzes;
+mod shares;
 mod timelines;
 mod usage;
 
@@ -32,6 +34,8 @@ pub(crate) fn router(api: Api) -> Router {
     let routes = auth::routes(routes);
     let routes = quizzes::routes(routes);
     let routes = imports::routes(routes);
+    let routes = exports::routes(routes);
+    let routes = shares::routes(routes);
     let routes = games::routes(routes);
     let routes = timelines::routes(routes);
     let routes = usage::routes(routes);
@@ -49,41 +53,29 @@ fn constants(routes: Routes) -> Routes {
             None,
             (Get, "/plans"),
             plans,
-            &About {
-                id: "plans",
-                summary: "The plans, and what each allows.",
-                refusals: &[],
-            },
+            &About::new("plans", "The plans, and what each allows.", &[]),
         )
         .add(
             None,
             (Get, "/.well-known/jwks.json"),
             jwks,
-            &About {
-                id: "jwks",
-                summary: "The public keys that check access tokens and signed quizzes, as a JWK set.",
-                refusals: &[],
-            },
+            &About::new(
+                "jwks",
+                "The public keys that check access tokens and signed quizzes, as a JWK set.",
+                &[],
+            ),
         )
         .add(
             None,
             (Get, "/openapi.json"),
             openapi_json,
-            &About {
-                id: "openapi_json",
-                summary: "This document.",
-                refusals: &[],
-            },
+            &About::new("openapi_json", "This document.", &[]),
         )
         .add(
             None,
             (Get, "/docs"),
             docs,
-            &About {
-                id: "docs",
-                summary: "This document as a page to read.",
-                refusals: &[],
-            },
+            &About::new("docs", "This document as a page to read.", &[]),
         )
 }
 

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::ids::{GameCode, GameId, QuizId, TeacherId};
+use protocol::ids::{GameCode, GameId, PlayerId, QuizId, ShareId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::rest::{GameSummary, QuizResponse, QuizSummary, QuizUsage, UsageCount, UsageDay};
 use protocol::result::GameResult;
@@ -21,15 +21,19 @@ use crate::session::Session;
 #[cfg(test)]
 mod contract;
 mod documents;
+mod fold;
 mod postgres;
 mod sqlite;
 mod usage;
 
+pub(crate) use fold::words;
 pub use postgres::{PostgresConfig, PostgresConfigError, PostgresStore};
 pub use sqlite::SqliteStore;
 
 /// Quizzes of a [`Usage`] at most: what a page shows without scrolling.
 pub const MOST_PLAYED_MAX: u32 = 10;
+/// Games that a deletion of an account takes at once: with full classes, 6,000 answers.
+pub(crate) const GAMES_REMOVED_AT_ONCE: u32 = 20;
 /// How far above all epochs known a reserved one is: further than a game can change servers in a day.
 pub const EPOCH_GAP: u32 = 1_000;
 /// Timelines of one answer at most: a code comes back after 700 million games, unless somebody chose it by hand.
@@ -105,6 +109,8 @@ pub enum Inserted {
     Yes,
     /// Something else is there, or as many as allowed.
     Refused,
+    /// There is no such teacher.
+    NoTeacher,
 }
 
 /// What came of a change to a quiz.
@@ -176,6 +182,14 @@ pub trait QuizStore: Send + Sync {
         after: Option<PageKey>,
         limit: u32,
     ) -> Result<Vec<QuizSummary>, StoreError>;
+    /// As [`QuizStore::quizzes`], of those whose titles hold every one of these words, which come from [`words`].
+    async fn find_quizzes(
+        &self,
+        teacher: TeacherId,
+        words: &[String],
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<QuizSummary>, StoreError>;
     /// Adds a quiz; refused when the teacher has `quizzes_max` of them.
     async fn insert_quiz(
         &self,
@@ -196,6 +210,36 @@ pub trait QuizStore: Send + Sync {
     ) -> Result<QuizChange, StoreError>;
     /// Deletes the quiz; false when there is none.
     async fn delete_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError>;
+}
+
+/// A quiz as others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedQuiz {
+    /// Name of the teacher.
+    pub by: String,
+    /// Last change, Unix milliseconds.
+    pub updated_ms: u64,
+    /// The document.
+    pub quiz: QuizDocument,
+}
+
+/// Quizzes that their teachers share.
+#[async_trait]
+pub trait ShareStore: Send + Sync {
+    /// Shares a quiz under `fresh`, or tells under what it is shared already; none when the teacher has no such quiz.
+    async fn share_quiz(
+        &self,
+        teacher: TeacherId,
+        quiz: QuizId,
+        fresh: ShareId,
+        now_ms: u64,
+    ) -> Result<Option<ShareId>, StoreError>;
+    /// Under what the teacher's quiz is shared.
+    async fn share_of(&self, teacher: TeacherId, quiz: QuizId) -> Result<Option<ShareId>, StoreError>;
+    /// Shares it no longer, for good; false when it was not.
+    async fn unshare_quiz(&self, teacher: TeacherId, quiz: QuizId) -> Result<bool, StoreError>;
+    /// The quiz, whoever's it is.
+    async fn shared_quiz(&self, id: ShareId) -> Result<Option<SharedQuiz>, StoreError>;
 }
 
 /// Results of games.
@@ -220,6 +264,22 @@ pub trait GameStore: Send + Sync {
     async fn game(&self, teacher: TeacherId, id: GameId) -> Result<Option<GameResult>, StoreError>;
     /// Deletes a game with its players and answers, for good; false when there is none.
     async fn delete_game(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError>;
+}
+
+/// Deletions for good, beside those of single quizzes and games.
+#[async_trait]
+pub trait RemovalStore: Send + Sync {
+    /// Deletes a player's row and answers from a game; false when the teacher has no such game, or it no such player. The
+    /// game's result, when it is sent again, is still recognised.
+    async fn delete_player(
+        &self,
+        teacher: TeacherId,
+        game: GameId,
+        player: PlayerId,
+    ) -> Result<bool, StoreError>;
+    /// Deletes an account with everything that belongs to it; false when there is none. After an error some of its games may be
+    /// gone, and it can be tried again.
+    async fn delete_account(&self, id: TeacherId) -> Result<bool, StoreError>;
 }
 
 /// Whose timelines are asked for.
@@ -281,11 +341,28 @@ pub trait StoreUpkeep: Send + Sync {
 
 /// All of it.
 pub trait Store:
-    AccountStore + QuizStore + GameStore + TimelineStore + UsageStore + StoreUpkeep + 'static
+    AccountStore
+    + QuizStore
+    + ShareStore
+    + GameStore
+    + RemovalStore
+    + TimelineStore
+    + UsageStore
+    + StoreUpkeep
+    + 'static
 {
 }
 
-impl<T: AccountStore + QuizStore + GameStore + TimelineStore + UsageStore + StoreUpkeep + 'static> Store
-    for T
+impl<
+    T: AccountStore
+        + QuizStore
+        + ShareStore
+        + GameStore
+        + RemovalStore
+        + TimelineStore
+        + UsageStore
+        + StoreUpkeep
+        + 'static,
+> Store for T
 {
 }

@@ -137,6 +137,10 @@ uuid_id!(
     /// A stored quiz.
     QuizId
 );
+uuid_id!(
+    /// A quiz that its teacher shares. Whoever knows it may read the quiz, so it is drawn at random, 122 bits of it.
+    ShareId
+);
 
 /// A player within one game, counted from 1 in the order of joining and never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

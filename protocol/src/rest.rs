@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GameCode, GameId, QuizId, TeacherId};
+use crate::ids::{GameCode, GameId, QuizId, ShareId, TeacherId};
 use crate::player::Phase;
 use crate::quiz::QuizDocument;
 use crate::result::{GameResult, GameSettings};
@@ -78,6 +78,16 @@ pub struct User {
     pub name: String,
 }
 
+/// `DELETE /users/me`: the account with everything that belongs to it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeleteAccountRequest {
+    /// The password, once more: a page that was left open must not be enough.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "password")))]
+    pub password: String,
+}
+
 /// A page of a list, in the list's own order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -131,6 +141,28 @@ pub struct SignedQuizResponse {
     pub expires_in_s: u64,
 }
 
+/// `POST /quizzes/{id}/share`, and `GET` of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShareResponse {
+    /// Under which every teacher who knows it can see and copy the quiz.
+    pub share: ShareId,
+}
+
+/// `GET /shared/{id}`: a quiz that somebody shares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedQuizResponse {
+    /// Name of who shares it.
+    pub by: String,
+    /// Last change, Unix milliseconds.
+    pub updated_ms: u64,
+    /// The document as it is now.
+    pub quiz: QuizDocument,
+}
+
 /// Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -159,6 +191,8 @@ pub enum ImportFormat {
     Gift,
     /// Kahoot spreadsheet template.
     Kahoot,
+    /// A quiz document of ours, as an export writes it.
+    Json,
 }
 
 /// An item of an imported file and what is said of it.

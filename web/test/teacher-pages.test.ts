@@ -19,6 +19,7 @@ test("a route survives the way into the address and back", () => {
     { view: "quiz", id: undefined },
     { view: "import" },
     { view: "games" },
+    { view: "shared", id },
     { view: "signin" },
     { view: "signup" },
   ] as const) {

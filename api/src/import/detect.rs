@@ -2,6 +2,7 @@
 
 use serde::de::IgnoredAny;
 
+use super::document::Document;
 use super::gift::Gift;
 use super::kahoot::Kahoot;
 use super::{ImportError, Parser, text};
@@ -38,6 +39,9 @@ pub(super) fn detect(bytes: &[u8]) -> Result<Box<dyn Parser + '_>, ImportError> 
     let text = text::decode(bytes).ok_or(ImportError::Unknown)?;
     if text.trim().is_empty() {
         return Err(ImportError::Empty);
+    }
+    if let Some(document) = Document::read(&text) {
+        return Ok(Box::new(document));
     }
     if let Some(name) = other_text_format(&text) {
         return Err(ImportError::Unsupported { name });

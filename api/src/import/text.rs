@@ -131,7 +131,7 @@ pub(super) fn clip(text: &str, chars_max: usize) -> String {
 /// A file name without its extensions: `term 2.gift.txt` is `term 2`. What is no extension of ours or of an editor
 /// stays, since titles contain dots.
 pub(super) fn without_extensions(filename: &str) -> &str {
-    const EXTENSIONS: [&str; 5] = ["gift", "txt", "text", "xlsx", "xlsm"];
+    const EXTENSIONS: [&str; 6] = ["gift", "txt", "text", "xlsx", "xlsm", "json"];
     let mut stem = filename;
     while let Some((rest, extension)) = stem.rsplit_once('.') {
         if !EXTENSIONS

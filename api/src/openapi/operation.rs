@@ -60,11 +60,16 @@ impl Operation {
         self.refuse(&[Kind::BodyTooLarge, Kind::BodyTimeout, Kind::BodyBroken]);
     }
 
-    /// It may answer this, with a body of this media type and schema.
-    pub(crate) fn answer(&mut self, status: u16, body: Option<(&str, Value)>, headers: &[(&str, &str)]) {
+    /// It may answer this, with a body of one of these media types and schemas, if any.
+    pub(crate) fn answer(
+        &mut self,
+        status: u16,
+        bodies: impl IntoIterator<Item = (&'static str, Value)>,
+        headers: &[(&str, &str)],
+    ) {
         let mut answer = json!({ "description": meaning(status) });
-        if let Some((media_type, schema)) = body {
-            answer["content"] = json!({ media_type: { "schema": schema } });
+        for (media_type, schema) in bodies {
+            answer["content"][media_type] = json!({ "schema": schema });
         }
         if !headers.is_empty() {
             let told = headers.iter().map(|(name, description)| {

@@ -1,5 +1,7 @@
 //! Accounts and sign-in.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,7 +9,7 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use protocol::claims::ACCESS_TOKEN_S;
 use protocol::ids::TeacherId;
-use protocol::rest::{LoginRequest, RegisterRequest, SessionResponse, User};
+use protocol::rest::{DeleteAccountRequest, LoginRequest, RegisterRequest, SessionResponse, User};
 use runtime::metrics::{Counter, inc};
 
 use crate::admission::Class;
@@ -16,7 +18,7 @@ use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
 use crate::extract::{Admittance, OwnPage, Refresh, SignIn, Teacher};
-use crate::openapi::Verb::{Get, Post};
+use crate::openapi::Verb::{Delete, Get, Post};
 use crate::openapi::{About, Answers, Operation, REFRESH_COOKIE, Routes, Schemas};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
 use crate::problem::{Kind, Refusal};
@@ -34,51 +36,53 @@ pub(super) fn routes(routes: Routes) -> Routes {
             Some(Class::Entry),
             (Post, "/auth/register"),
             register,
-            &About {
-                id: "register",
-                summary: "Opens an account and signs in.",
-                refusals: &[Kind::BadEmail, Kind::BadPassword, Kind::BadName, Kind::EmailTaken],
-            },
+            &About::new(
+                "register",
+                "Opens an account and signs in.",
+                &[Kind::BadEmail, Kind::BadPassword, Kind::BadName, Kind::EmailTaken],
+            ),
         )
         .add(
             Some(Class::Entry),
             (Post, "/auth/login"),
             login,
-            &About {
-                id: "login",
-                summary: "Signs in.",
-                refusals: &[Kind::BadCredentials],
-            },
+            &About::new("login", "Signs in.", &[Kind::BadCredentials]),
         )
         .add(
             Some(Class::Entry),
             (Post, "/auth/refresh"),
             refresh,
-            &About {
-                id: "refresh",
-                summary: "Gives a new access token and the next refresh token for the cookie.",
-                refusals: &[Kind::SessionEnded],
-            },
+            &About::new(
+                "refresh",
+                "Gives a new access token and the next refresh token for the cookie.",
+                &[Kind::SessionEnded],
+            ),
         )
         .add(
             Some(Class::Entry),
             (Post, "/auth/logout"),
             logout,
-            &About {
-                id: "logout",
-                summary: "Ends the session of this browser; without one it does nothing.",
-                refusals: &[],
-            },
+            &About::new(
+                "logout",
+                "Ends the session of this browser; without one it does nothing.",
+                &[],
+            ),
         )
         .add(
             Some(Class::Read),
             (Get, "/users/me"),
             me,
-            &About {
-                id: "me",
-                summary: "The account that is signed in.",
-                refusals: &[],
-            },
+            &About::new("me", "The account that is signed in.", &[]),
+        )
+        .add(
+            Some(Class::Edit),
+            (Delete, "/users/me"),
+            delete_me,
+            &About::new(
+                "delete_account",
+                "Deletes the account with its quizzes, games and sign-ins, for good.",
+                &[Kind::BadCredentials],
+            ),
         )
 }
 
@@ -152,7 +156,7 @@ pub(super) async fn register(
         .await?
     {
         Inserted::Yes => start_session(&api, account).await,
-        Inserted::Refused => Err(Refusal::EmailTaken),
+        Inserted::Refused | Inserted::NoTeacher => Err(Refusal::EmailTaken),
     }
 }
 
@@ -255,6 +259,34 @@ pub(super) async fn me(State(api): State<Api>, Teacher(id): Teacher) -> Result<W
         Ok(user(account))
     };
     api.remembered(id, View::Me, read).await
+}
+
+/// `DELETE /users/me`. Access tokens live on for up to 15 minutes, and find nothing any more.
+pub(super) async fn delete_me(
+    State(api): State<Api>,
+    Teacher(id): Teacher,
+    Admittance(admitted): Admittance,
+    body::Json(request): body::Json<DeleteAccountRequest, ACCOUNT_BODY_BYTES_MAX>,
+) -> Result<SignedOut, Refusal> {
+    let account = api.store.account(id).await?.ok_or(Refusal::TokenInvalid)?;
+    let known = api.store.account_by_email(&account.email).await?;
+    let (_, hash) = known.ok_or(Refusal::TokenInvalid)?;
+    if request.password.chars().count() > *PASSWORD_CHARS.end() {
+        return Err(Refusal::BadCredentials);
+    }
+    let verify = api.hasher.verify(request.password, Some(hash));
+    if admitted.pause(verify).await?? == Verdict::Wrong {
+        inc(Counter::LoginsRefusedTotal);
+        return Err(Refusal::BadCredentials);
+    }
+    let store = Arc::clone(&api.store);
+    let deleted = api.changing(id, async move { store.delete_account(id).await });
+    if deleted.await? {
+        tracing::info!(teacher = %id, "an account was deleted by its teacher");
+    }
+    Ok(SignedOut {
+        cookie: set_cookie(&api, "", 0),
+    })
 }
 
 async fn start_session<const STATUS: u16>(api: &Api, account: Account) -> Result<SignedIn<STATUS>, Refusal> {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use protocol::ids::GameId;
+use protocol::ids::{GameId, PlayerId};
 use protocol::rest::{GameSummary, Page, ReportResponse};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::admission::Class;
 use crate::answer::NoContent;
@@ -22,32 +24,49 @@ pub(super) fn routes(routes: Routes) -> Routes {
             Some(Class::Read),
             (Get, "/games"),
             list,
-            &About {
-                id: "games",
-                summary: "Games that were played, those that ended last first.",
-                refusals: &[],
-            },
+            &About::new(
+                "games",
+                "Games that were played, those that ended last first.",
+                &[],
+            ),
         )
         .add(
             Some(Class::Read),
             (Get, "/games/{id}/report"),
             report,
-            &About {
-                id: "report",
-                summary: "Every accepted answer of a game, and what each question came to.",
-                refusals: &[Kind::NoSuchGame],
-            },
+            &About::new(
+                "report",
+                "Every accepted answer of a game, and what each question came to.",
+                &[Kind::NoSuchGame],
+            ),
         )
         .add(
             Some(Class::Edit),
             (Delete, "/games/{id}"),
             delete,
-            &About {
-                id: "delete_game",
-                summary: "Deletes a game with its players and answers, for good.",
-                refusals: &[Kind::NoSuchGame],
-            },
+            &About::new(
+                "delete_game",
+                "Deletes a game with its players and answers, for good.",
+                &[Kind::NoSuchGame],
+            ),
         )
+        .add(
+            Some(Class::Edit),
+            (Delete, "/games/{id}/students"),
+            forget,
+            &About::new(
+                "delete_student",
+                "Deletes a student's row and answers from a game, for good.",
+                &[Kind::NoSuchGame, Kind::NoSuchPlayer],
+            ),
+        )
+}
+
+/// `?player=`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Whom {
+    /// The number that the student has in the game's report.
+    player: PlayerId,
 }
 
 /// `GET /games`.
@@ -84,5 +103,25 @@ pub(super) async fn delete(
         Ok(NoContent)
     } else {
         Err(Refusal::NoSuchGame)
+    }
+}
+
+/// `DELETE /games/{id}/students?player=`.
+async fn forget(
+    State(api): State<Api>,
+    Teacher(teacher): Teacher,
+    Id(id): Id<GameId>,
+    Params(whom): Params<Whom>,
+) -> Result<NoContent, Refusal> {
+    let store = Arc::clone(&api.store);
+    let deleted = api.changing(teacher, async move {
+        store.delete_player(teacher, id, whom.player).await
+    });
+    if deleted.await? {
+        return Ok(NoContent);
+    }
+    match api.store.game(teacher, id).await? {
+        Some(_) => Err(Refusal::NoSuchPlayer),
+        None => Err(Refusal::NoSuchGame),
     }
 }

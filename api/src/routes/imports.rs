@@ -37,11 +37,11 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Some(Class::Edit),
         (Post, "/quizzes/import"),
         import,
-        &About {
-            id: "import_quiz",
-            summary: "Makes a quiz of a file: Moodle GIFT or the Kahoot spreadsheet.",
-            refusals: &[Kind::BadQuiz, Kind::QuizLimit, Kind::Import],
-        },
+        &About::new(
+            "import_quiz",
+            "Makes a quiz of a file: Moodle GIFT or the Kahoot spreadsheet.",
+            &[Kind::BadQuiz, Kind::QuizLimit, Kind::Import],
+        ),
     )
 }
 

@@ -8,18 +8,20 @@ use protocol::claims::SIGNED_QUIZ_S;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::{QuizDocument, TITLE_CHARS_MAX};
 use protocol::rest::{Page, QuizResponse, QuizSummary, SignedQuizResponse};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::admission::Class;
 use crate::answer::{Created, NoContent, Tagged};
 use crate::body;
 use crate::cache::{View, Written};
-use crate::config::QUIZ_BODY_BYTES_MAX;
+use crate::config::{PAGE_LIMIT_MAX, QUIZ_BODY_BYTES_MAX};
 use crate::extract::{Id, IfMatch, PageParams, Params, Teacher, page_key};
 use crate::openapi::Verb::{Delete, Get, Post, Put};
 use crate::openapi::{About, Routes};
 use crate::problem::{Kind, Refusal};
 use crate::service::Api;
-use crate::store::{Inserted, QuizChange};
+use crate::store::{self, Inserted, QuizChange};
 use crate::{plan, random, token};
 
 /// What a copy's title ends with.
@@ -33,89 +35,108 @@ pub(super) fn routes(routes: Routes) -> Routes {
             Some(Class::Read),
             (Get, "/quizzes"),
             list,
-            &About {
-                id: "quizzes",
-                summary: "The library of quizzes, newest change first.",
-                refusals: &[],
-            },
+            &About::new("quizzes", "The library of quizzes, newest change first.", &[]),
         )
         .add(
             Some(Class::Edit),
             (Post, "/quizzes"),
             create,
-            &About {
-                id: "create_quiz",
-                summary: "Stores a new quiz.",
-                refusals: &[Kind::BadQuiz, Kind::QuizLimit],
-            },
+            &About::new(
+                "create_quiz",
+                "Stores a new quiz.",
+                &[Kind::BadQuiz, Kind::QuizLimit],
+            ),
         )
         .add(
             Some(Class::Edit),
             (Get, "/quizzes/{id}"),
             read,
-            &About {
-                id: "quiz",
-                summary: "A quiz with its questions.",
-                refusals: &[Kind::NoSuchQuiz],
-            },
+            &About::new("quiz", "A quiz with its questions.", &[Kind::NoSuchQuiz]),
         )
         .add(
             Some(Class::Edit),
             (Put, "/quizzes/{id}"),
             update,
-            &About {
-                id: "change_quiz",
-                summary: "Replaces a quiz, unless it was changed elsewhere meanwhile.",
-                refusals: &[Kind::BadQuiz, Kind::NoSuchQuiz, Kind::VersionStale],
-            },
+            &About::new(
+                "change_quiz",
+                "Replaces a quiz, unless it was changed elsewhere meanwhile.",
+                &[Kind::BadQuiz, Kind::NoSuchQuiz, Kind::VersionStale],
+            ),
         )
         .add(
             Some(Class::Edit),
             (Delete, "/quizzes/{id}"),
             delete,
-            &About {
-                id: "delete_quiz",
-                summary: "Deletes a quiz; games that were played with it stay.",
-                refusals: &[Kind::NoSuchQuiz],
-            },
+            &About::new(
+                "delete_quiz",
+                "Deletes a quiz; games that were played with it stay.",
+                &[Kind::NoSuchQuiz],
+            ),
         )
         .add(
             Some(Class::Edit),
             (Post, "/quizzes/{id}/duplicate"),
             duplicate,
-            &About {
-                id: "duplicate_quiz",
-                summary: "Copies a quiz.",
-                refusals: &[Kind::NoSuchQuiz, Kind::QuizLimit],
-            },
+            &About::new(
+                "duplicate_quiz",
+                "Copies a quiz.",
+                &[Kind::NoSuchQuiz, Kind::QuizLimit],
+            ),
         )
         .add(
             Some(Class::Read),
             (Get, "/quizzes/{id}/signed"),
             signed,
-            &About {
-                id: "signed_quiz",
-                summary: "The quiz as a signed document, for a start while the API is away.",
-                refusals: &[Kind::NoSuchQuiz],
-            },
+            &About::new(
+                "signed_quiz",
+                "The quiz as a signed document, for a start while the API is away.",
+                &[Kind::NoSuchQuiz],
+            ),
         )
+}
+
+/// `?search=&after=&limit=`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct LibraryParams {
+    /// Words that a title must hold, without regard to case and accents.
+    #[serde(default)]
+    #[schemars(length(max = TITLE_CHARS_MAX))]
+    search: String,
+    /// The `next` of the page before.
+    after: Option<String>,
+    /// Rows of the page at most, 50 unless it is said.
+    #[schemars(range(min = 1, max = PAGE_LIMIT_MAX))]
+    limit: Option<u32>,
 }
 
 /// `GET /quizzes`.
 pub(super) async fn list(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
-    Params(page): Params<PageParams>,
+    Params(asked): Params<LibraryParams>,
 ) -> Result<Written<Page<QuizSummary>>, Refusal> {
+    let page = PageParams::new(asked.after, asked.limit);
     let (limit, after) = (page.limit()?, page.after()?);
-    let read = async {
-        // One more than asked tells whether there is a next page.
-        let mut items = api.store.quizzes(teacher, after, limit + 1).await?;
-        let next = super::cut(&mut items, limit).map(|last| page_key(last.updated_ms, last.id.0));
-        Ok(Page { items, next })
-    };
-    api.remembered(teacher, View::Quizzes { after, limit }, read)
-        .await
+    if asked.search.chars().count() > TITLE_CHARS_MAX {
+        return Err(Refusal::query(&format!(
+            "search has at most {TITLE_CHARS_MAX} characters"
+        )));
+    }
+    let words = store::words(&asked.search);
+    // One more than asked tells whether there is a next page.
+    if words.is_empty() {
+        let read = async { Ok(cut(api.store.quizzes(teacher, after, limit + 1).await?, limit)) };
+        let view = View::Quizzes { after, limit };
+        return api.remembered(teacher, view, read).await;
+    }
+    // Nobody asks the same twice.
+    let found = api.store.find_quizzes(teacher, &words, after, limit + 1).await?;
+    Written::now(&cut(found, limit))
+}
+
+fn cut(mut items: Vec<QuizSummary>, limit: u32) -> Page<QuizSummary> {
+    let next = super::cut(&mut items, limit).map(|last| page_key(last.updated_ms, last.id.0));
+    Page { items, next }
 }
 
 /// `POST /quizzes`.
@@ -145,7 +166,7 @@ pub(super) async fn duplicate(
     Ok(created(&api, insert(&api, teacher, quiz).await?))
 }
 
-fn created(api: &Api, stored: QuizResponse) -> Created<QuizResponse> {
+pub(super) fn created(api: &Api, stored: QuizResponse) -> Created<QuizResponse> {
     Created {
         location: format!("{}/quizzes/{}", api.config.mount_prefix, stored.id),
         version: stored.version,
@@ -250,5 +271,7 @@ pub(super) async fn insert(
     match inserted {
         Inserted::Yes => Ok(stored),
         Inserted::Refused => Err(Refusal::QuizLimit(quizzes_max)),
+        // Deleted, while its token lives on for a while.
+        Inserted::NoTeacher => Err(Refusal::TokenInvalid),
     }
 }

@@ -21,11 +21,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Some(Class::Read),
         (Get, "/timelines"),
         list,
-        &About {
-            id: "timelines",
-            summary: "What happened to games, by code or by id.",
-            refusals: &[],
-        },
+        &About::new("timelines", "What happened to games, by code or by id.", &[]),
     )
 }
 

@@ -25,21 +25,13 @@ pub(super) fn routes(routes: Routes) -> Routes {
             Some(Class::Read),
             (Get, "/quiz-usage/dashboard"),
             dashboard,
-            &About {
-                id: "dashboard",
-                summary: "What the games of the last days came to.",
-                refusals: &[],
-            },
+            &About::new("dashboard", "What the games of the last days came to.", &[]),
         )
         .add(
             Some(Class::Read),
             (Get, "/quiz-usage/history"),
             history,
-            &About {
-                id: "history",
-                summary: "The same day by day.",
-                refusals: &[],
-            },
+            &About::new("history", "The same day by day.", &[]),
         )
 }
 

@@ -11,19 +11,24 @@ use protocol::timeline::{GameTimeline, Happened, TimelineEvent};
 use uuid::Uuid;
 
 use super::{
-    Account, DAY_MS, EPOCH_GAP, Inserted, MOST_PLAYED_MAX, PageKey, QuizChange, ResultSaved, Store,
-    TIMELINES_MAX, TimelinesOf, Usage,
+    Account, DAY_MS, EPOCH_GAP, Inserted, MOST_PLAYED_MAX, PageKey, ResultSaved, Store, TIMELINES_MAX,
+    TimelinesOf, Usage,
 };
 use crate::session::Session;
+
+mod library;
+mod removal;
 
 /// Runs every check on a fresh store of its own.
 pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F) {
     accounts_are_unique_by_address(&fresh().await).await;
     a_session_advances_once(&fresh().await).await;
     sessions_are_bounded(&fresh().await).await;
-    a_quiz_is_its_teachers(&fresh().await).await;
-    a_quiz_changes_by_version(&fresh().await).await;
-    quizzes_are_bounded(&fresh().await).await;
+    library::a_quiz_is_its_teachers(&fresh().await).await;
+    library::a_quiz_changes_by_version(&fresh().await).await;
+    library::quizzes_are_bounded(&fresh().await).await;
+    library::a_search_finds_by_words(&fresh().await).await;
+    library::a_share_is_one_until_it_is_taken_back(&fresh().await).await;
     pages_hold_every_row_once(&fresh().await).await;
     a_result_is_saved_once(&fresh().await).await;
     a_result_is_saved_whole_or_not_at_all(&fresh().await).await;
@@ -31,6 +36,8 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     a_reserved_epoch_refuses_lower_results(&fresh().await).await;
     a_full_hall_comes_back_as_saved(&fresh().await).await;
     a_timeline_belongs_to_its_game(&fresh().await).await;
+    removal::a_students_rows_go_and_the_rest_stays(&fresh().await).await;
+    removal::an_account_goes_with_everything(&fresh().await).await;
     usage_is_counted(&fresh().await).await;
     usage_by_day_is_counted(&fresh().await).await;
 }
@@ -206,84 +213,6 @@ async fn sessions_are_bounded<S: Store>(store: &S) {
     for (n, there) in [(3, false), (4, false), (5, true), (6, true), (100, true)] {
         assert_eq!(kept(n).await.unwrap().is_some(), there, "session {n} later");
     }
-}
-
-async fn a_quiz_is_its_teachers<S: Store>(store: &S) {
-    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
-    let stored = quiz(1, "Atoms", 5);
-    store.insert_quiz(owner, &stored, 10).await.unwrap();
-    assert_eq!(store.quiz(owner, stored.id).await.unwrap(), Some(stored.clone()));
-    assert_eq!(store.quiz(other, stored.id).await.unwrap(), None);
-    let change = store
-        .update_quiz(other, stored.id, 1, &document("Mine", 1), 6)
-        .await
-        .unwrap();
-    assert_eq!(change, QuizChange::Missing);
-    assert!(!store.delete_quiz(other, stored.id).await.unwrap());
-    assert!(store.quizzes(other, None, 10).await.unwrap().is_empty());
-    assert_eq!(
-        store.quiz(owner, stored.id).await.unwrap(),
-        Some(stored.clone()),
-        "nothing changed it"
-    );
-    assert!(store.delete_quiz(owner, stored.id).await.unwrap());
-    assert!(!store.delete_quiz(owner, stored.id).await.unwrap());
-}
-
-async fn a_quiz_changes_by_version<S: Store>(store: &S) {
-    let owner = add_teacher(store, 1).await;
-    let stored = quiz(1, "Atoms", 5);
-    store.insert_quiz(owner, &stored, 10).await.unwrap();
-    let new = document("Molecules", 3);
-    assert_eq!(
-        store.update_quiz(owner, stored.id, 1, &new, 9).await.unwrap(),
-        QuizChange::Changed(2)
-    );
-    let late = store
-        .update_quiz(owner, stored.id, 1, &document("Late", 1), 10)
-        .await
-        .unwrap();
-    assert_eq!(late, QuizChange::Stale(2));
-    let expected = QuizResponse {
-        version: 2,
-        updated_ms: 9,
-        quiz: new,
-        ..stored.clone()
-    };
-    assert_eq!(store.quiz(owner, stored.id).await.unwrap(), Some(expected));
-    let row = store.quizzes(owner, None, 10).await.unwrap().remove(0);
-    assert_eq!(
-        (row.title.as_str(), row.questions, row.updated_ms),
-        ("Molecules", 3, 9)
-    );
-}
-
-async fn quizzes_are_bounded<S: Store>(store: &S) {
-    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
-    for n in 1..=2 {
-        assert_eq!(
-            store.insert_quiz(owner, &quiz(n, "Q", 1), 2).await.unwrap(),
-            Inserted::Yes
-        );
-    }
-    assert_eq!(
-        store.insert_quiz(owner, &quiz(3, "Q", 1), 2).await.unwrap(),
-        Inserted::Refused
-    );
-    assert_eq!(
-        store.insert_quiz(other, &quiz(3, "Q", 1), 2).await.unwrap(),
-        Inserted::Yes
-    );
-    assert!(
-        store
-            .delete_quiz(owner, QuizId(Uuid::from_u128(1)))
-            .await
-            .unwrap()
-    );
-    assert_eq!(
-        store.insert_quiz(owner, &quiz(4, "Q", 1), 2).await.unwrap(),
-        Inserted::Yes
-    );
 }
 
 async fn pages_hold_every_row_once<S: Store>(store: &S) {

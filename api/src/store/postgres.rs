@@ -19,7 +19,9 @@ mod config;
 mod error;
 mod games;
 mod quizzes;
+mod removal;
 mod schema;
+mod shares;
 mod timelines;
 mod usage;
 
@@ -77,7 +79,11 @@ impl PostgresStore {
                 .await
                 .map_err(database)?;
         }
-        let migrated = schema::migrate(&mut connection).await;
+        let migrated = async {
+            schema::migrate(&mut connection).await?;
+            quizzes::fold_titles(&mut connection).await
+        };
+        let migrated = migrated.await;
         drop(connection);
         pool.close().await;
         migrated

@@ -21,6 +21,8 @@ use super::{StoreError, StoreUpkeep};
 mod accounts;
 mod games;
 mod quizzes;
+mod removal;
+mod shares;
 mod timelines;
 mod usage;
 
@@ -63,6 +65,7 @@ impl SqliteStore {
             .await
             .map_err(database)?;
         MIGRATIONS.run(&writer).await.map_err(StoreError::Migrate)?;
+        quizzes::fold_titles(&writer).await?;
         let readers = pool(READERS, READ_ACQUIRE_MAX)
             .connect_with(options.pragma("query_only", "ON"))
             .await

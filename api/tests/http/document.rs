@@ -32,7 +32,8 @@ fn methods(document: &Value) -> BTreeMap<&str, BTreeSet<String>> {
 fn addresses(site: &Site) -> BTreeSet<String> {
     let told = format!("{:?}", site.router);
     told.split('"')
-        .filter(|text| text.starts_with('/') && !text.contains("__private"))
+        // The fallback is told as the root, which is no route of ours.
+        .filter(|text| text.starts_with('/') && *text != "/" && !text.contains("__private"))
         .map(str::to_owned)
         .collect()
 }

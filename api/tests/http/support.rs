@@ -149,6 +149,10 @@ impl Reply {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
     pub(crate) fn value(&self) -> Value {
         self.read()
     }

@@ -60,6 +60,7 @@ fn types(out: &mut String, config: &Config) {
     declare::<ids::GameId>(out, config);
     declare::<ids::TeacherId>(out, config);
     declare::<ids::QuizId>(out, config);
+    declare::<ids::ShareId>(out, config);
     declare::<ids::PlayerId>(out, config);
     declare::<error::ErrorCode>(out, config);
     declare::<player::PlayerCommand>(out, config);
@@ -100,10 +101,13 @@ fn rest_types(out: &mut String, config: &Config) {
     declare::<rest::LoginRequest>(out, config);
     declare::<rest::SessionResponse>(out, config);
     declare::<rest::User>(out, config);
+    declare::<rest::DeleteAccountRequest>(out, config);
     declare::<rest::Page<ts_rs::Dummy>>(out, config);
     declare::<rest::QuizSummary>(out, config);
     declare::<rest::QuizResponse>(out, config);
     declare::<rest::SignedQuizResponse>(out, config);
+    declare::<rest::ShareResponse>(out, config);
+    declare::<rest::SharedQuizResponse>(out, config);
     declare::<rest::ImportResponse>(out, config);
     declare::<rest::ImportFormat>(out, config);
     declare::<rest::SkippedItem>(out, config);

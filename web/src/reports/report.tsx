@@ -2,6 +2,7 @@
 
 import { report as w } from "@lang/report";
 import { Button } from "../shared/ui/parts";
+import { Exports } from "./exports";
 import { History } from "./history";
 import type { ReportModel } from "./model";
 import { Question } from "./question";
@@ -20,9 +21,12 @@ export function Report({ model }: { model: ReportModel }) {
           </h1>
           <p class="soft">{w.playedOn(w.moment(model.endedMs))}</p>
         </div>
-        <Button kind="plain" onClick={() => print()}>
-          {w.print}
-        </Button>
+        <div class="row r-actions">
+          <Exports game={model.game} />
+          <Button kind="plain" onClick={() => print()}>
+            {w.print}
+          </Button>
+        </div>
       </header>
       <Summary model={model} />
       <section>

@@ -10,6 +10,8 @@ import type {
   QuizResponse,
   QuizSummary,
   ReportResponse,
+  ShareResponse,
+  SharedQuizResponse,
 } from "../shared/proto/protocol";
 import { authorized } from "./session";
 
@@ -22,8 +24,10 @@ function query(after: string | undefined): string {
   return params.toString();
 }
 
-export function listQuizzes(after?: string): Promise<Page<QuizSummary>> {
-  return authorized(`/store/quizzes?${query(after)}`);
+/** Those whose titles hold every word of `search`; all when there is none. */
+export function listQuizzes(after?: string, search = ""): Promise<Page<QuizSummary>> {
+  const found = search === "" ? "" : `&${new URLSearchParams({ search })}`;
+  return authorized(`/store/quizzes?${query(after)}${found}`);
 }
 
 export function readQuiz(id: string): Promise<QuizResponse> {
@@ -42,6 +46,29 @@ export function saveQuiz(id: string, version: number, quiz: QuizDocument): Promi
 
 export function deleteQuiz(id: string): Promise<void> {
   return authorized(`/store/quizzes/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+const sharePath = (quiz: string) => `/store/quizzes/${encodeURIComponent(quiz)}/share`;
+
+/** Under what a quiz is shared; refused with 404 when it is not. */
+export function readShare(quiz: string): Promise<ShareResponse> {
+  return authorized(sharePath(quiz));
+}
+
+export function shareQuiz(quiz: string): Promise<ShareResponse> {
+  return authorized(sharePath(quiz), { method: "POST" });
+}
+
+export function unshareQuiz(quiz: string): Promise<void> {
+  return authorized(sharePath(quiz), { method: "DELETE" });
+}
+
+export function readShared(share: string): Promise<SharedQuizResponse> {
+  return authorized(`/store/shared/${encodeURIComponent(share)}`);
+}
+
+export function copyShared(share: string): Promise<QuizResponse> {
+  return authorized(`/store/shared/${encodeURIComponent(share)}/copy`, { method: "POST" });
 }
 
 export function importFile(file: File): Promise<ImportResponse> {

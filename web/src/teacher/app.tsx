@@ -17,6 +17,7 @@ import type { Route } from "./route";
 import { href, nextAddress, parseRoute } from "./route";
 import type { SessionState } from "./session";
 import { restore, useSession } from "./session";
+import { SharedView } from "./shared-view";
 import { Failure } from "./ui";
 
 export function App() {
@@ -65,6 +66,8 @@ function View({ route }: { route: Route }) {
       return <ImportView />;
     case "games":
       return <GamesView />;
+    case "shared":
+      return <SharedView id={route.id} />;
     case "library":
       return <Library />;
     case "signin":

@@ -1,10 +1,10 @@
 // The library: the teacher's quizzes, newest change first, and what can be done with each.
 
 import { teacher as w } from "@lang/teacher";
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import type { QuizSummary } from "../shared/proto/protocol";
 import { Confirm } from "../shared/ui/dialog";
-import { Loading } from "../shared/ui/parts";
+import { Field, Loading } from "../shared/ui/parts";
 import { createQuiz, deleteQuiz, listQuizzes, readQuiz } from "./api";
 import { copyOf } from "./copy";
 import { useDeletion } from "./deletion";
@@ -12,18 +12,30 @@ import { holdNewest } from "./holding";
 import { HostDialog } from "./host-dialog";
 import { usePaged } from "./paged";
 import { href } from "./route";
+import { ShareDialog } from "./share-dialog";
 import { Failure, Icon, IconButton, MoreButton, Said } from "./ui";
 
+/** A pause in typing after which is searched. */
+const SEARCH_PAUSE_MS = 250;
+
 export function Library() {
-  const list = usePaged(listQuizzes);
+  const [search, setSearch] = useState("");
+  const [typed, setTyped] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), SEARCH_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const read = useCallback((after?: string) => listQuizzes(after, search), [search]);
+  const list = usePaged(read);
   const [said, setSaid] = useState("");
   const deletion = useDeletion(list, deleteQuiz, (quiz) => setSaid(w.library.removed(quiz.title)));
   const [hosted, setHosted] = useState<QuizSummary>();
+  const [shared, setShared] = useState<QuizSummary>();
   const [failed, setFailed] = useState<unknown>();
 
   useEffect(() => {
-    if (list.items) void holdNewest(list.items);
-  }, [list.items]);
+    if (list.items && search === "") void holdNewest(list.items);
+  }, [list.items, search]);
 
   const duplicate = async (quiz: QuizSummary) => {
     setFailed(undefined);
@@ -45,7 +57,10 @@ export function Library() {
       {deletion.failed !== undefined && <Failure error={deletion.failed} />}
       {list.failed !== undefined && <Failure error={list.failed} retry={list.load} />}
       {list.items === undefined && list.busy && <Loading />}
-      {list.items?.length === 0 && <EmptyLibrary />}
+      {(typed !== "" || (list.items && list.items.length > 0)) && (
+        <Field id="search" type="search" label={w.library.search} value={typed} maxLength={120} onText={setTyped} />
+      )}
+      {list.items?.length === 0 && (search === "" ? typed === "" && <EmptyLibrary /> : <p role="status">{w.library.nothingFound}</p>)}
       {list.items && list.items.length > 0 && (
         <ul class="plain t-cards">
           {list.items.map((quiz) => (
@@ -53,6 +68,7 @@ export function Library() {
               key={quiz.id}
               quiz={quiz}
               onHost={() => setHosted(quiz)}
+              onShare={() => setShared(quiz)}
               onDelete={() => deletion.ask(quiz)}
               onDuplicate={() => void duplicate(quiz)}
             />
@@ -61,6 +77,7 @@ export function Library() {
       )}
       <MoreButton list={list} />
       {hosted && <HostDialog quiz={hosted} onClose={() => setHosted(undefined)} />}
+      {shared && <ShareDialog quiz={shared} onClose={() => setShared(undefined)} />}
       {deletion.asked && (
         <Confirm
           title={w.library.removeTitle}
@@ -115,10 +132,11 @@ interface CardProps {
   quiz: QuizSummary;
   onHost: () => void;
   onDuplicate: () => void;
+  onShare: () => void;
   onDelete: () => void;
 }
 
-function QuizCard({ quiz, onHost, onDuplicate, onDelete }: CardProps) {
+function QuizCard({ quiz, onHost, onDuplicate, onShare, onDelete }: CardProps) {
   const { title } = quiz;
   return (
     <li class="card t-card">
@@ -155,6 +173,7 @@ function QuizCard({ quiz, onHost, onDuplicate, onDelete }: CardProps) {
             tip={w.library.duplicate}
             onClick={onDuplicate}
           />
+          <IconButton icon="share" name={w.library.shareNamed(title)} tip={w.library.share} onClick={onShare} />
           <IconButton icon="remove" name={w.library.removeNamed(title)} tip={w.library.remove} onClick={onDelete} />
         </span>
       </div>

@@ -1,10 +1,11 @@
-// Where the teacher is, in the hash: `#/library`, `#/quiz/ID`, `#/quiz/new`, `#/import`, `#/games`, `#/signin`, `#/signup`.
+// Where the teacher is, in the hash: `#/library`, `#/quiz/ID`, `#/quiz/new`, `#/import`, `#/games`, `#/shared/ID`, `#/signin`, `#/signup`.
 
 export type Route =
   | { view: "library" }
   | { view: "quiz"; id: string | undefined }
   | { view: "import" }
   | { view: "games" }
+  | { view: "shared"; id: string }
   | { view: "signin" }
   | { view: "signup" };
 
@@ -14,6 +15,8 @@ export function parseRoute(hash: string): Route {
   switch (view) {
     case "quiz":
       return { view: "quiz", id: !id || id === "new" ? undefined : decode(id) };
+    case "shared":
+      return { view: "shared", id: decode(id ?? "") };
     case "import":
     case "games":
     case "signin":
@@ -25,6 +28,7 @@ export function parseRoute(hash: string): Route {
 }
 
 export function href(route: Route): string {
+  if (route.view === "shared") return `#/shared/${encodeURIComponent(route.id)}`;
   return route.view === "quiz" ? `#/quiz/${encodeURIComponent(route.id ?? "new")}` : `#/${route.view}`;
 }
 

@@ -100,6 +100,7 @@ const ICONS = {
   redo: "m15 14 5-5-5-5M20 9H10a6 6 0 0 0 0 12h3",
   play: "M7 4.5v15l12-7.5z",
   edit: "M4 20h4L19 9l-4-4L4 16z",
+  share: "M12 15V4M8 8l4-4 4 4M6 12H4v8h16v-8h-2",
   close: "M6 6l12 12M18 6 6 18",
   file: "M12 16V4M7 9l5-5 5 5M4 16v4h16v-4",
 };

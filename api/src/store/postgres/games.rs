@@ -95,7 +95,8 @@ impl PostgresStore {
         }
         if !write::game(&mut tx, result).await? {
             let stored = read::game(&mut tx, result.game).await?;
-            return Ok(if stored.is_some_and(|stored| stored == *result) {
+            let same = stored.is_some_and(|stored| stored == *result);
+            return Ok(if same || read::is_redacted(&mut tx, result.game).await? {
                 ResultSaved::Before
             } else {
                 ResultSaved::Different

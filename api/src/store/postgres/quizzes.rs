@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::rest::{QuizResponse, QuizSummary};
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgConnection, PgRow};
 use uuid::Uuid;
 
 use super::{CALL_MAX, PostgresStore, database, get, int4, int8, take_turn, uint4, uint8};
 use crate::store::documents::{from_json, to_json};
+use crate::store::fold::fold;
 use crate::store::{Inserted, PageKey, QuizChange, QuizStore, StoreError};
 
 #[async_trait]
@@ -27,6 +28,31 @@ impl QuizStore for PostgresStore {
         .bind(teacher.0)
         .bind(after.map_or(i64::MAX, |key| int8(key.at_ms)))
         .bind(after.map_or(Uuid::max(), |key| key.id))
+        .bind(i64::from(limit));
+        let rows = self.within(CALL_MAX, async {
+            query.fetch_all(&self.primary).await.map_err(database)
+        });
+        rows.await?.iter().map(summary).collect()
+    }
+
+    async fn find_quizzes(
+        &self,
+        teacher: TeacherId,
+        words: &[String],
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<QuizSummary>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, title, questions, updated_ms FROM quizzes
+             WHERE teacher_id = $1 AND (updated_ms, id) < ($2, $3)
+               AND NOT EXISTS (SELECT 1 FROM unnest($4::TEXT[]) w
+                               WHERE strpos(coalesce(title_folded, lower(title)), w) = 0)
+             ORDER BY updated_ms DESC, id DESC LIMIT $5",
+        )
+        .bind(teacher.0)
+        .bind(after.map_or(i64::MAX, |key| int8(key.at_ms)))
+        .bind(after.map_or(Uuid::max(), |key| key.id))
+        .bind(words)
         .bind(i64::from(limit));
         let rows = self.within(CALL_MAX, async {
             query.fetch_all(&self.primary).await.map_err(database)
@@ -83,7 +109,9 @@ impl PostgresStore {
         let document = to_json(&quiz.quiz, "document")?;
         let mut tx = self.begin().await?;
         // In turn, so that the count stays true until the insert.
-        take_turn(&mut tx, teacher.0).await?;
+        if !take_turn(&mut tx, teacher.0).await? {
+            return Ok(Inserted::NoTeacher);
+        }
         let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM quizzes WHERE teacher_id = $1")
             .bind(teacher.0)
             .fetch_one(&mut *tx)
@@ -93,13 +121,14 @@ impl PostgresStore {
             return Ok(Inserted::Refused);
         }
         sqlx::query(
-            "INSERT INTO quizzes (id, teacher_id, version, title, questions, document, created_ms, updated_ms)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7)",
+            "INSERT INTO quizzes (id, teacher_id, version, title, title_folded, questions, document, created_ms, updated_ms)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
         )
         .bind(quiz.id.0)
         .bind(teacher.0)
         .bind(int4(quiz.version, "version")?)
         .bind(&quiz.quiz.title)
+        .bind(fold(&quiz.quiz.title))
         .bind(int4(quiz.quiz.questions.len(), "questions")?)
         .bind(document)
         .bind(int8(quiz.updated_ms))
@@ -136,11 +165,12 @@ impl PostgresStore {
         }
         let next = version.saturating_add(1);
         sqlx::query(
-            "UPDATE quizzes SET version = $1, title = $2, questions = $3, document = $4, updated_ms = $5
-             WHERE id = $6",
+            "UPDATE quizzes SET version = $1, title = $2, title_folded = $3, questions = $4, document = $5, updated_ms = $6
+             WHERE id = $7",
         )
         .bind(int4(next, "version")?)
         .bind(&quiz.title)
+        .bind(fold(&quiz.title))
         .bind(int4(quiz.questions.len(), "questions")?)
         .bind(document)
         .bind(int8(now_ms))
@@ -166,6 +196,41 @@ impl PostgresStore {
         }
         tx.commit().await.map_err(database)?;
         Ok(true)
+    }
+}
+
+/// Rows of one step of [`fold_titles`].
+const FOLDED_AT_ONCE: i64 = 1_000;
+
+/// Folds the titles of quizzes that an earlier release stored, or one that is still running.
+pub(super) async fn fold_titles(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let mut after = Uuid::nil();
+    loop {
+        let rows = sqlx::query(
+            "SELECT id, title FROM quizzes WHERE id > $1 AND title_folded IS NULL ORDER BY id LIMIT $2",
+        )
+        .bind(after)
+        .bind(FOLDED_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(database)?;
+        let mut ids = Vec::with_capacity(rows.len());
+        let mut folded = Vec::with_capacity(rows.len());
+        for row in &rows {
+            ids.push(get::<Uuid>(row, "id")?);
+            folded.push(fold(get(row, "title")?));
+        }
+        let Some(last) = ids.last() else { return Ok(()) };
+        after = *last;
+        sqlx::query(
+            "UPDATE quizzes SET title_folded = f.folded
+             FROM unnest($1::UUID[], $2::TEXT[]) f (id, folded) WHERE quizzes.id = f.id",
+        )
+        .bind(&ids)
+        .bind(&folded)
+        .execute(&mut *connection)
+        .await
+        .map_err(database)?;
     }
 }
 

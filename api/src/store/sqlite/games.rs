@@ -129,11 +129,13 @@ async fn seen_before(
     result: &GameResult,
 ) -> Result<Option<ResultSaved>, StoreError> {
     if let Some(stored) = load(db, result.game).await? {
-        return Ok(Some(if stored == *result {
-            ResultSaved::Before
-        } else {
-            ResultSaved::Different
-        }));
+        return Ok(Some(
+            if stored == *result || is_redacted(db, result.game).await? {
+                ResultSaved::Before
+            } else {
+                ResultSaved::Different
+            },
+        ));
     }
     let known = sqlx::query(
         "SELECT EXISTS (SELECT 1 FROM deleted_games WHERE id = ?) AS deleted,
@@ -151,6 +153,12 @@ async fn seen_before(
     } else {
         Some(ResultSaved::NoTeacher)
     })
+}
+
+/// Whether a student's rows were deleted, so that the result cannot be what was saved.
+async fn is_redacted(db: &mut SqliteConnection, id: GameId) -> Result<bool, StoreError> {
+    let redacted = sqlx::query_scalar("SELECT redacted FROM games WHERE id = ?").bind(id.0);
+    redacted.fetch_one(db).await.map_err(database)
 }
 
 async fn insert_game(db: &mut SqliteConnection, result: &GameResult) -> Result<(), StoreError> {

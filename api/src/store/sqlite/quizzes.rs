@@ -4,9 +4,11 @@ use async_trait::async_trait;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::quiz::QuizDocument;
 use protocol::rest::{QuizResponse, QuizSummary};
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use uuid::Uuid;
 
 use super::{SqliteStore, database, get, int, json, to_json, uint};
+use crate::store::fold::fold;
 use crate::store::{Inserted, PageKey, QuizChange, QuizStore, StoreError};
 
 #[async_trait]
@@ -32,6 +34,32 @@ impl QuizStore for SqliteStore {
         rows.iter().map(summary).collect()
     }
 
+    async fn find_quizzes(
+        &self,
+        teacher: TeacherId,
+        words: &[String],
+        after: Option<PageKey>,
+        limit: u32,
+    ) -> Result<Vec<QuizSummary>, StoreError> {
+        let words = to_json(&words, "words")?;
+        let rows = sqlx::query(
+            "SELECT id, title, questions, updated_ms FROM quizzes
+             WHERE teacher_id = ? AND (updated_ms, id) < (?, ?)
+               AND NOT EXISTS (SELECT 1 FROM json_each(?) w
+                               WHERE instr(coalesce(title_folded, lower(title)), w.value) = 0)
+             ORDER BY updated_ms DESC, id DESC LIMIT ?",
+        )
+        .bind(teacher.0)
+        .bind(after.map_or(i64::MAX, |key| int(key.at_ms)))
+        .bind(after.map_or(uuid::Uuid::max(), |key| key.id))
+        .bind(words)
+        .bind(i64::from(limit))
+        .fetch_all(&self.readers)
+        .await
+        .map_err(database)?;
+        rows.iter().map(summary).collect()
+    }
+
     async fn insert_quiz(
         &self,
         teacher: TeacherId,
@@ -40,22 +68,28 @@ impl QuizStore for SqliteStore {
     ) -> Result<Inserted, StoreError> {
         let document = to_json(&quiz.quiz, "document")?;
         let mut tx = self.begin().await?;
-        let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM quizzes WHERE teacher_id = ?")
-            .bind(teacher.0)
-            .fetch_one(&mut *tx)
-            .await
-            .map_err(database)?;
+        let stored: Option<i64> = sqlx::query_scalar(
+            "SELECT (SELECT count(*) FROM quizzes q WHERE q.teacher_id = t.id) FROM teachers t WHERE t.id = ?",
+        )
+        .bind(teacher.0)
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(database)?;
+        let Some(stored) = stored else {
+            return Ok(Inserted::NoTeacher);
+        };
         if stored >= i64::from(quizzes_max) {
             return Ok(Inserted::Refused);
         }
         sqlx::query(
-            "INSERT INTO quizzes (id, teacher_id, version, title, questions, document, created_ms, updated_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO quizzes (id, teacher_id, version, title, title_folded, questions, document, created_ms, updated_ms)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(quiz.id.0)
         .bind(teacher.0)
         .bind(i64::from(quiz.version))
         .bind(&quiz.quiz.title)
+        .bind(fold(&quiz.quiz.title))
         .bind(count(&quiz.quiz))
         .bind(document)
         .bind(int(quiz.updated_ms))
@@ -104,10 +138,11 @@ impl QuizStore for SqliteStore {
         }
         let next = version.saturating_add(1);
         sqlx::query(
-            "UPDATE quizzes SET version = ?, title = ?, questions = ?, document = ?, updated_ms = ? WHERE id = ?",
+            "UPDATE quizzes SET version = ?, title = ?, title_folded = ?, questions = ?, document = ?, updated_ms = ? WHERE id = ?",
         )
         .bind(i64::from(next))
         .bind(&quiz.title)
+        .bind(fold(&quiz.title))
         .bind(count(quiz))
         .bind(document)
         .bind(int(now_ms))
@@ -128,6 +163,24 @@ impl QuizStore for SqliteStore {
             .map_err(database)?;
         Ok(done.rows_affected() == 1)
     }
+}
+
+/// Folds the titles of quizzes that an earlier release stored.
+pub(super) async fn fold_titles(writer: &SqlitePool) -> Result<(), StoreError> {
+    let rows = sqlx::query("SELECT id, title FROM quizzes WHERE title_folded IS NULL")
+        .fetch_all(writer)
+        .await
+        .map_err(database)?;
+    for row in &rows {
+        let (id, title): (Uuid, String) = (get(row, "id")?, get(row, "title")?);
+        sqlx::query("UPDATE quizzes SET title_folded = ? WHERE id = ?")
+            .bind(fold(&title))
+            .bind(id)
+            .execute(writer)
+            .await
+            .map_err(database)?;
+    }
+    Ok(())
 }
 
 fn count(quiz: &QuizDocument) -> i64 {

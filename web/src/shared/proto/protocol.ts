@@ -52,6 +52,11 @@ export type TeacherId = string;
 export type QuizId = string;
 
 /**
+ * A quiz that its teacher shares. Whoever knows it may read the quiz, so it is drawn at random, 122 bits of it.
+ */
+export type ShareId = string;
+
+/**
  * A player within one game, counted from 1 in the order of joining and never given twice.
  */
 export type PlayerId = number;
@@ -1085,6 +1090,15 @@ email: string,
 name: string, };
 
 /**
+ * `DELETE /users/me`: the account with everything that belongs to it.
+ */
+export type DeleteAccountRequest = {
+/**
+ * The password, once more: a page that was left open must not be enough.
+ */
+password: string, };
+
+/**
  * A page of a list, in the list's own order.
  */
 export type Page<T> = {
@@ -1153,6 +1167,32 @@ signed: string,
 expires_in_s: number, };
 
 /**
+ * `POST /quizzes/{id}/share`, and `GET` of the same.
+ */
+export type ShareResponse = {
+/**
+ * Under which every teacher who knows it can see and copy the quiz.
+ */
+share: ShareId, };
+
+/**
+ * `GET /shared/{id}`: a quiz that somebody shares.
+ */
+export type SharedQuizResponse = {
+/**
+ * Name of who shares it.
+ */
+by: string,
+/**
+ * Last change, Unix milliseconds.
+ */
+updated_ms: number,
+/**
+ * The document as it is now.
+ */
+quiz: QuizDocument, };
+
+/**
  * Answer to `POST /quizzes/import?filename=…` (body: the file's bytes).
  */
 export type ImportResponse = {
@@ -1180,7 +1220,7 @@ notes: Array<SkippedItem>, };
 /**
  * File formats that can be imported.
  */
-export type ImportFormat = "gift" | "kahoot";
+export type ImportFormat = "gift" | "kahoot" | "json";
 
 /**
  * An item of an imported file and what is said of it.

@@ -97,3 +97,9 @@ fn answer(row: &PgRow) -> Result<AnswerResult, StoreError> {
         points: uint4(row, "points")?,
     })
 }
+
+/// Whether a student's rows were deleted, so that the result cannot be what was saved.
+pub(super) async fn is_redacted(db: &mut PgConnection, id: GameId) -> Result<bool, StoreError> {
+    let redacted = sqlx::query_scalar("SELECT redacted FROM games WHERE id = $1").bind(id.0);
+    redacted.fetch_one(db).await.map_err(database)
+}

@@ -3,9 +3,10 @@
 //! The server counts its sequential scans itself, so what is tested is what the store really sends, also after the server
 //! has turned a prepared statement into a plan for any teacher.
 
-use protocol::ids::{GameId, QuizId};
+use protocol::ids::{GameId, QuizId, ShareId};
 
 use super::*;
+use crate::store::{RemovalStore as _, ShareStore as _};
 
 /// Games of one teacher in the data of this test.
 const GAMES_PER_TEACHER: u32 = 100;
@@ -40,6 +41,7 @@ fn fill(server: &PostgresServer, games: u32) {
         &format!(
             "INSERT INTO sessions (id, teacher_id, current, issued_ms, expires_ms)
                  SELECT {}, {teacher}, '', 1, 9000000000000 FROM generate_series(1, 10000) g;
+             INSERT INTO quiz_shares (id, quiz_id, created_ms) SELECT id, id, 1 FROM quizzes ORDER BY id LIMIT 10000;
              INSERT INTO deleted_games (id) SELECT {} FROM generate_series(20000000, 20010000) g;
              INSERT INTO game_epochs (game_id, epoch) SELECT {}, 1 FROM generate_series(30000000, 30010000) g;
              INSERT INTO game_questions (game_id, q, skipped) SELECT id, 1, false FROM games ORDER BY id LIMIT 10000;
@@ -69,12 +71,20 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     store.usage(teacher, 70 * DAY_MS).await.unwrap();
     store.usage_by_day(teacher, 70 * DAY_MS).await.unwrap();
     store.quizzes(teacher, None, 50).await.unwrap();
+    let words = ["q".to_owned()];
+    store.find_quizzes(teacher, &words, None, 50).await.unwrap();
     let quiz = contract::quiz(new, "Q", 1);
     assert_eq!(
         store.insert_quiz(teacher, &quiz, 500).await.unwrap(),
         Inserted::Yes
     );
     store.quiz(teacher, quiz.id).await.unwrap().unwrap();
+    let share = ShareId(quiz.id.0);
+    let shared = store.share_quiz(teacher, quiz.id, share, 1).await.unwrap();
+    assert_eq!(shared, Some(share));
+    store.share_of(teacher, quiz.id).await.unwrap().unwrap();
+    store.shared_quiz(share).await.unwrap().unwrap();
+    assert!(store.unshare_quiz(teacher, quiz.id).await.unwrap());
     store
         .update_quiz(teacher, quiz.id, 1, &quiz.quiz, 2)
         .await
@@ -86,6 +96,8 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     assert!(!store.has_result(result.game).await.unwrap());
     assert_eq!(store.save_result(&result, epoch).await.unwrap(), ResultSaved::Now);
     store.game(teacher, result.game).await.unwrap().unwrap();
+    let player = result.players[0].id;
+    assert!(store.delete_player(teacher, result.game, player).await.unwrap());
     let timeline = contract::timeline(&result, 3);
     assert!(store.save_timeline(&timeline).await.unwrap());
     for of in [TimelinesOf::Game(result.game), TimelinesOf::Code(result.code)] {
@@ -94,6 +106,7 @@ async fn call_everything(store: &PostgresStore, n: u128) {
         }
     }
     assert!(store.delete_game(teacher, GameId(result.game.0)).await.unwrap());
+    assert!(store.delete_account(teacher).await.unwrap());
 }
 
 /// Sequential scans of every table so far.

@@ -20,6 +20,7 @@ export const report = {
   seconds: (ms: number) => `${seconds.format(ms / 1000)} s`,
   minutes: (ms: number) => plural(Math.max(1, Math.round(ms / 60_000)), { one: "# minute", other: "# minutes" }),
   print: "Print",
+  exports: { xlsx: "Excel", csv: "CSV" },
   playedOn: (moment: string) => `Played on ${moment}`,
   summary: "Summary",
   students: "Students",
