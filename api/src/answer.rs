@@ -30,6 +30,21 @@ impl Answers for NoContent {
     }
 }
 
+/// 202: it is taken care of, and more is not told.
+pub(crate) struct Accepted;
+
+impl IntoResponse for Accepted {
+    fn into_response(self) -> Response {
+        StatusCode::ACCEPTED.into_response()
+    }
+}
+
+impl Answers for Accepted {
+    fn describe(operation: &mut Operation, _schemas: &mut Schemas) {
+        operation.answer(202, None, &[]);
+    }
+}
+
 /// Something with a version, which is also its entity tag.
 pub(crate) struct Tagged<T> {
     pub(crate) version: u32,

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Brings the database to this release and ends.
     Migrate(Migrate),
+    /// Prints a link by which a teacher sets a new password, once and within an hour, and ends.
+    ResetLink(ResetLink),
     /// Prints what happened to the games that were played under a code, as JSON, and ends.
     Timeline(Timeline),
 }
@@ -144,12 +146,56 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(crate) measure_call_delay_ms: Option<u64>,
     #[command(flatten)]
+    pub(crate) mail: MailArgs,
+    #[command(flatten)]
     pub(crate) log: LogArgs,
 }
 
 /// Settings of `api migrate`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Migrate {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+/// How teachers are written to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MailArgs {
+    /// Mail server for letters with links for new passwords, for example `smtps://USER@mail.school.org`; no mail when not given.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_SMTP",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "smtp_file",
+        requires = "mail_from",
+        requires = "public_url"
+    )]
+    pub(crate) smtp: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(
+        long,
+        env = "HOMEROOM_API_SMTP_FILE",
+        value_name = "FILE",
+        requires = "mail_from",
+        requires = "public_url"
+    )]
+    pub(crate) smtp_file: Option<PathBuf>,
+    /// Sender of letters, for example `Homeroom <homeroom@school.org>`.
+    #[arg(long, env = "HOMEROOM_API_MAIL_FROM", value_name = "ADDRESS")]
+    pub(crate) mail_from: Option<String>,
+}
+
+/// Settings of `api reset-link`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ResetLink {
+    /// The address that the teacher signs in with.
+    pub(crate) email: String,
+    /// Address under which people reach the site, for example `https://quiz.example`.
+    #[arg(long, env = "HOMEROOM_API_PUBLIC_URL", value_name = "URL", value_parser = runtime::origin::parse)]
+    pub(crate) public_url: String,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]

@@ -94,6 +94,12 @@ pub const REFRESH_LIFE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a refresh token that was just replaced still gives its successor, in milliseconds. Two tabs refresh at the
 /// same moment, or a reload drops the answer that carried the new cookie: neither may sign the teacher out.
 pub const REFRESH_GRACE_MS: u64 = 10_000;
+/// Life of a link for a new password, in milliseconds: a letter may be grey-listed for a quarter of an hour.
+pub const RESET_LIFE_MS: u64 = 60 * 60 * 1000;
+/// Links for a new password that an account may have at once, so letters to it in an hour: nobody floods a teacher's mail.
+pub const RESETS_MAX: u32 = 3;
+/// Letters that are written and sent at once; more requests are asked to come back.
+pub const LETTERS_MAX: usize = 8;
 /// Sessions (browsers signed in) of one teacher; the one unused for longest goes. A teacher has a handful of devices.
 pub const SESSIONS_MAX: u32 = 20;
 

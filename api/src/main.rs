@@ -3,6 +3,7 @@
 
 mod cli;
 mod database;
+mod postbox;
 mod process;
 mod sharing;
 mod watch;
@@ -20,6 +21,7 @@ fn main() -> anyhow::Result<()> {
     match command {
         Command::Serve(serve) => runtime.block_on(process::serve(process::prepare(*serve))),
         Command::Migrate(migrate) => runtime.block_on(process::migrate(&migrate)),
+        Command::ResetLink(link) => runtime.block_on(postbox::print_link(&link)),
         Command::Timeline(timeline) => runtime.block_on(process::timeline(&timeline)),
     }
 }

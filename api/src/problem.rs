@@ -58,6 +58,10 @@ pub(crate) enum Refusal {
     BadCredentials,
     #[error("This sign-in has ended. Sign in again.")]
     SessionEnded,
+    #[error("This link has been used, or its time is over. Ask for a new one.")]
+    ResetEnded,
+    #[error("This server sends no mail. Ask whoever runs it for a link.")]
+    MailOff,
     #[error("The e-mail address cannot be used: {0}.")]
     BadEmail(String),
     #[error("A password has 8 to 256 characters; this one has {0}.")]
@@ -145,6 +149,8 @@ impl Refusal {
             Self::Origin => Kind::Origin,
             Self::BadCredentials => Kind::BadCredentials,
             Self::SessionEnded => Kind::SessionEnded,
+            Self::ResetEnded => Kind::ResetEnded,
+            Self::MailOff => Kind::MailOff,
             Self::BadEmail(_) => Kind::BadEmail,
             Self::BadPassword(_) => Kind::BadPassword,
             Self::BadName => Kind::BadName,
@@ -199,6 +205,8 @@ impl Refusal {
             | Self::Origin
             | Self::BadCredentials
             | Self::SessionEnded
+            | Self::ResetEnded
+            | Self::MailOff
             | Self::BadEmail(_)
             | Self::BadPassword(_)
             | Self::BadName

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use api::config::PERMITS_DEFAULT;
 use api::store::TimelinesOf;
-use api::{Api, Keys, SharedRedis};
+use api::{Api, Keys, SharedRedis, SmtpMailer};
 use axum::Router;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve, Timeline};
 use crate::database::{Database, with_replica};
-use crate::{sharing, watch};
+use crate::{postbox, sharing, watch};
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
@@ -37,6 +37,7 @@ pub(crate) struct Prepared {
     config: Serve,
     database: Database,
     redis: Option<SharedRedis>,
+    mailer: Option<SmtpMailer>,
     keys: Keys,
     secrets: Vec<Secret>,
 }
@@ -52,6 +53,7 @@ pub(crate) fn prepare(config: Serve) -> Prepared {
     .unwrap_or_else(|error| refuse(error));
     let redis = sharing::read(config.redis.as_deref(), config.redis_file.as_deref())
         .unwrap_or_else(|error| refuse(error));
+    let mailer = postbox::read(&config.mail).unwrap_or_else(|error| refuse(error));
     let secrets = config
         .service_token_files
         .iter()
@@ -74,13 +76,14 @@ pub(crate) fn prepare(config: Serve) -> Prepared {
         config,
         database,
         redis,
+        mailer,
         keys,
         secrets,
     }
 }
 
 /// Starts logging and finds out which database is meant.
-fn start(log: &LogArgs, database: &DatabaseArgs) -> Database {
+pub(crate) fn start(log: &LogArgs, database: &DatabaseArgs) -> Database {
     if let Err(why) = telemetry::init(log.log_format, &log.log) {
         refuse(why);
     }
@@ -123,6 +126,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
         config,
         database,
         redis,
+        mailer,
         keys,
         secrets,
     } = prepared;
@@ -139,6 +143,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let patience = config.measure_without_admission.then_some(UNADMITTED_ACQUIRE_MAX);
     let store = database.open(config.database_connections, patience).await?;
     let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
+    let api = with_mail(api, mailer, config.public_url.as_deref());
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen)?;
@@ -180,6 +185,16 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     store.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn with_mail(api: Api, mailer: Option<SmtpMailer>, public_url: Option<&str>) -> Api {
+    match (mailer, public_url) {
+        (Some(mailer), Some(site)) => {
+            tracing::info!(%mailer, "sending letters");
+            api.mailing(Arc::new(mailer), site.to_owned())
+        }
+        (Some(_), None) | (None, _) => api,
+    }
 }
 
 fn api_config(config: &Serve, permits: u32) -> api::Config {

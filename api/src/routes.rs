@@ -25,6 +25,7 @@ mod exports;
 mod games;
 mod imports;
 mod quizzes;
+mod reset;
 mod shares;
 mod timelines;
 mod usage;
@@ -32,6 +33,7 @@ mod usage;
 pub(crate) fn router(api: Api) -> Router {
     let routes = Routes::new(api.clone());
     let routes = auth::routes(routes);
+    let routes = reset::routes(routes);
     let routes = quizzes::routes(routes);
     let routes = imports::routes(routes);
     let routes = exports::routes(routes);

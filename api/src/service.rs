@@ -18,8 +18,9 @@ use tokio::sync::Semaphore;
 use crate::admission::{Admission, Class, Permit, Shed};
 use crate::cache::ReadCache;
 use crate::clock::Clock;
-use crate::config::{Config, IMPORTS_PARSING_MAX, UPLOADS_MAX};
+use crate::config::{Config, IMPORTS_PARSING_MAX, LETTERS_MAX, UPLOADS_MAX};
 use crate::keys::Keys;
+use crate::mail::Mailer;
 use crate::password::Hasher;
 use crate::quota::Spent;
 use crate::shared::{Counted, LocalShared, Shared};
@@ -42,6 +43,16 @@ pub struct Api {
     /// Shared by all routes and connections: a layer of tower would count each connection by itself.
     pub(crate) uploads: Arc<Semaphore>,
     pub(crate) parsing: Arc<Semaphore>,
+    pub(crate) mail: Option<Mail>,
+}
+
+/// How teachers are written to.
+#[derive(Clone)]
+pub(crate) struct Mail {
+    pub(crate) mailer: Arc<dyn Mailer>,
+    /// Origin of the links in letters.
+    pub(crate) site: String,
+    pub(crate) turns: Arc<Semaphore>,
 }
 
 /// What a teacher's plan grants for one game.
@@ -131,6 +142,7 @@ impl Api {
             hasher: Hasher::new(),
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
+            mail: None,
         }
     }
 
@@ -138,6 +150,16 @@ impl Api {
     #[must_use]
     pub fn sharing(self, shared: Arc<dyn Shared>) -> Self {
         Self { shared, ..self }
+    }
+
+    /// With letters, whose links lead to `site`, an origin.
+    #[must_use]
+    pub fn mailing(self, mailer: Arc<dyn Mailer>, site: String) -> Self {
+        let turns = Arc::new(Semaphore::new(LETTERS_MAX));
+        Self {
+            mail: Some(Mail { mailer, site, turns }),
+            ..self
+        }
     }
 
     /// The HTTP API at its own root; the caller nests it under the configured mount prefix.

@@ -282,6 +282,33 @@ pub trait RemovalStore: Send + Sync {
     async fn delete_account(&self, id: TeacherId) -> Result<bool, StoreError>;
 }
 
+/// A link for a new password, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reset {
+    /// Hash of the link's token.
+    pub token_hash: [u8; 32],
+    /// Whose password.
+    pub teacher: TeacherId,
+    /// When the link ends, Unix milliseconds.
+    pub expires_ms: u64,
+}
+
+/// Links for new passwords.
+#[async_trait]
+pub trait ResetStore: Send + Sync {
+    /// Adds a link; false when the teacher has `most` that are still good, or has gone.
+    async fn insert_reset(&self, reset: &Reset, now_ms: u64, most: u32) -> Result<bool, StoreError>;
+    /// Whose password the link sets, while it is good.
+    async fn reset_of(&self, token_hash: &[u8; 32], now_ms: u64) -> Result<Option<TeacherId>, StoreError>;
+    /// Spends a good link: sets the password, and ends all sessions and all links of the teacher. None when it is not good.
+    async fn reset_password(
+        &self,
+        token_hash: &[u8; 32],
+        now_ms: u64,
+        password_hash: &str,
+    ) -> Result<Option<TeacherId>, StoreError>;
+}
+
 /// Whose timelines are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimelinesOf {
@@ -346,6 +373,7 @@ pub trait Store:
     + ShareStore
     + GameStore
     + RemovalStore
+    + ResetStore
     + TimelineStore
     + UsageStore
     + StoreUpkeep
@@ -359,6 +387,7 @@ impl<
         + ShareStore
         + GameStore
         + RemovalStore
+        + ResetStore
         + TimelineStore
         + UsageStore
         + StoreUpkeep

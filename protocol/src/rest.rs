@@ -88,6 +88,28 @@ pub struct DeleteAccountRequest {
     pub password: String,
 }
 
+/// `POST /auth/reset-request`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResetRequest {
+    /// E-mail address of the account.
+    #[cfg_attr(feature = "schema", schemars(email))]
+    pub email: String,
+}
+
+/// `POST /auth/reset`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResetPasswordRequest {
+    /// From the link.
+    pub token: String,
+    /// The new password, 8 to 256 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 8, max = 256), extend("format" = "password")))]
+    pub password: String,
+}
+
 /// A page of a list, in the list's own order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -22,6 +22,8 @@ test("a route survives the way into the address and back", () => {
     { view: "shared", id },
     { view: "signin" },
     { view: "signup" },
+    { view: "forgot" },
+    { view: "reset", token: "0f4c" },
   ] as const) {
     assert.deepEqual(parseRoute(href(route)), route);
   }

@@ -146,6 +146,7 @@ fn refused(status: u16, kinds: &[Kind]) -> Value {
 fn meaning(status: u16) -> &'static str {
     match status {
         201 => "Made.",
+        202 => "Taken care of; there is no body.",
         204 => "Done; there is no body.",
         _ => "The answer.",
     }

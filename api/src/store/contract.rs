@@ -18,6 +18,7 @@ use crate::session::Session;
 
 mod library;
 mod removal;
+mod resets;
 
 /// Runs every check on a fresh store of its own.
 pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F) {
@@ -38,6 +39,7 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     a_timeline_belongs_to_its_game(&fresh().await).await;
     removal::a_students_rows_go_and_the_rest_stays(&fresh().await).await;
     removal::an_account_goes_with_everything(&fresh().await).await;
+    resets::a_reset_is_spent_once(&fresh().await).await;
     usage_is_counted(&fresh().await).await;
     usage_by_day_is_counted(&fresh().await).await;
 }

@@ -20,6 +20,7 @@ mod error;
 mod games;
 mod quizzes;
 mod removal;
+mod resets;
 mod schema;
 mod shares;
 mod timelines;

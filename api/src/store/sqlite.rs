@@ -22,6 +22,7 @@ mod accounts;
 mod games;
 mod quizzes;
 mod removal;
+mod resets;
 mod shares;
 mod timelines;
 mod usage;

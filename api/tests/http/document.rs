@@ -88,6 +88,8 @@ async fn every_call_says_who_may_and_what_can_happen() {
         "/auth/login",
         "/auth/logout",
         "/auth/refresh",
+        "/auth/reset-request",
+        "/auth/reset",
         "/plans",
         "/.well-known/jwks.json",
         "/openapi.json",

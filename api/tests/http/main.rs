@@ -15,6 +15,7 @@ mod overload;
 mod problems;
 mod quizzes;
 mod removal;
+mod reset;
 mod support;
 mod timelines;
 mod usage;

@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use api::{Api, Clock, Config, Keys, SqliteStore};
+use api::{Api, Clock, Config, Keys, Letter, MailError, Mailer, SqliteStore};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -17,10 +18,49 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::Notify;
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// A postbox that keeps the letters.
+#[derive(Default)]
+pub(crate) struct Letters {
+    sent: Mutex<Vec<Letter>>,
+    more: Notify,
+}
+
+#[async_trait::async_trait]
+impl Mailer for Letters {
+    async fn send(&self, letter: Letter) -> Result<(), MailError> {
+        self.sent.lock().unwrap().push(letter);
+        self.more.notify_one();
+        Ok(())
+    }
+}
+
+impl Letters {
+    /// Waits for the next letter: its reader, and the token of the link in it.
+    pub(crate) async fn next(&self) -> (String, String) {
+        let letter = async {
+            loop {
+                if let Some(letter) = self.sent.lock().unwrap().pop() {
+                    return letter;
+                }
+                self.more.notified().await;
+            }
+        };
+        let letter = tokio::time::timeout(Duration::from_secs(20), letter).await;
+        let letter = letter.expect("a letter");
+        let token = letter.text.split("/teach#/reset/").nth(1).unwrap();
+        (letter.to, token.split_whitespace().next().unwrap().to_owned())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.sent.lock().unwrap().len()
+    }
+}
 
 /// An API of its own, with a clock that can be moved.
 pub(crate) struct Site {
@@ -28,6 +68,7 @@ pub(crate) struct Site {
     pub(crate) router: Router,
     pub(crate) clock: Clock,
     pub(crate) store: Arc<SqliteStore>,
+    pub(crate) letters: Arc<Letters>,
     folder: TempDir,
 }
 
@@ -48,12 +89,15 @@ impl Site {
         let store = Arc::new(SqliteStore::open(&folder.path().join("api.db")).await.unwrap());
         let keys = Keys::load_or_create(&folder.path().join("keys.json")).unwrap();
         let clock = Clock::system();
+        let letters = Arc::new(Letters::default());
         let api = Api::with_clock(config, store.clone(), keys, clock.clone());
+        let api = api.mailing(letters.clone(), "http://homeroom.test".to_owned());
         Self {
             router: api.router(),
             api,
             clock,
             store,
+            letters,
             folder,
         }
     }

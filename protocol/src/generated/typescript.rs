@@ -102,6 +102,8 @@ fn rest_types(out: &mut String, config: &Config) {
     declare::<rest::SessionResponse>(out, config);
     declare::<rest::User>(out, config);
     declare::<rest::DeleteAccountRequest>(out, config);
+    declare::<rest::ResetRequest>(out, config);
+    declare::<rest::ResetPasswordRequest>(out, config);
     declare::<rest::Page<ts_rs::Dummy>>(out, config);
     declare::<rest::QuizSummary>(out, config);
     declare::<rest::QuizResponse>(out, config);

@@ -1,6 +1,7 @@
 // The calls of the teacher's pages, one function each. Who is signed in and how a call is repeated after a refresh is the
 // session's business; what a refusal means to the teacher is the view's.
 
+import { request } from "../shared/http";
 import type {
   GameSummary,
   GameTimeline,
@@ -22,6 +23,15 @@ function query(after: string | undefined): string {
   const params = new URLSearchParams({ limit: String(PAGE_ROWS) });
   if (after !== undefined) params.set("after", after);
   return params.toString();
+}
+
+/** Asks for a letter; the answer does not tell whether there is such an account. */
+export function requestReset(email: string): Promise<void> {
+  return request("/store/auth/reset-request", { method: "POST", body: { email }, auth: false });
+}
+
+export function resetPassword(token: string, password: string): Promise<void> {
+  return request("/store/auth/reset", { method: "POST", body: { token, password }, auth: false });
 }
 
 /** Those whose titles hold every word of `search`; all when there is none. */

@@ -7,6 +7,7 @@ import { Dialog } from "../shared/ui/dialog";
 import { Button, Loading } from "../shared/ui/parts";
 import { Auth } from "./door";
 import { EditorView } from "./editor-view";
+import { Forgot, NewPassword } from "./forgotten";
 import { Frame } from "./frame";
 import { GamesView } from "./games";
 import { guarded } from "./guard";
@@ -25,6 +26,8 @@ export function App() {
   const way = useWay();
   const { view } = way.route;
   const atDoor = view === "signin" || view === "signup";
+  // A password can be set anew whoever is signed in.
+  const outside = view === "forgot" || view === "reset";
   useEffect(() => void restore(), []);
   useEffect(keepTokenYoung, []);
   useEffect(() => {
@@ -35,14 +38,16 @@ export function App() {
   const door = !session.user && !session.restoring;
   return (
     <Frame
-      title={door && !atDoor ? w.titles.signin : w.titles[view]}
+      title={door && !atDoor && !outside ? w.titles.signin : w.titles[view]}
       user={session.user}
       view={view}
       onLeave={way.ask}
     >
       {session.restoring && <Loading />}
-      {door && <Door session={session} signUp={view === "signup"} />}
-      {owner && !atDoor && (
+      {way.route.view === "forgot" && <Forgot />}
+      {way.route.view === "reset" && <NewPassword token={way.route.token} />}
+      {door && !outside && <Door session={session} signUp={view === "signup"} />}
+      {owner && !atDoor && !outside && (
         // Hidden and not removed while signed out: what was typed is still in it.
         <div key={`${owner.id} ${way.visit}`} hidden={!session.user}>
           <View route={way.route} />
@@ -72,6 +77,8 @@ function View({ route }: { route: Route }) {
       return <Library />;
     case "signin":
     case "signup":
+    case "forgot":
+    case "reset":
       return null;
   }
 }

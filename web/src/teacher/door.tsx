@@ -55,6 +55,11 @@ export function Auth({ signUp, lost }: { signUp: boolean; lost: boolean }) {
             {busy ? w.wait : signUp ? w.auth.signUp : w.auth.signIn}
           </Button>
         </form>
+        {!signUp && (
+          <p>
+            <a href={href({ view: "forgot" })}>{w.auth.forgot}</a>
+          </p>
+        )}
         <p>
           {signUp ? w.auth.haveAccount : w.auth.noAccount}{" "}
           <a href={href({ view: signUp ? "signin" : "signup" }) + nextOf(location.hash)}>

@@ -1,4 +1,5 @@
-// Where the teacher is, in the hash: `#/library`, `#/quiz/ID`, `#/quiz/new`, `#/import`, `#/games`, `#/shared/ID`, `#/signin`, `#/signup`.
+// Where the teacher is, in the hash: `#/library`, `#/quiz/ID`, `#/quiz/new`, `#/import`, `#/games`, `#/shared/ID`, `#/signin`, `#/signup`,
+// `#/forgot`, `#/reset/TOKEN`.
 
 export type Route =
   | { view: "library" }
@@ -7,7 +8,9 @@ export type Route =
   | { view: "games" }
   | { view: "shared"; id: string }
   | { view: "signin" }
-  | { view: "signup" };
+  | { view: "signup" }
+  | { view: "forgot" }
+  | { view: "reset"; token: string };
 
 export function parseRoute(hash: string): Route {
   const [path = ""] = hash.replace(/^#?\/?/, "").split("?");
@@ -17,6 +20,9 @@ export function parseRoute(hash: string): Route {
       return { view: "quiz", id: !id || id === "new" ? undefined : decode(id) };
     case "shared":
       return { view: "shared", id: decode(id ?? "") };
+    case "reset":
+      return { view: "reset", token: decode(id ?? "") };
+    case "forgot":
     case "import":
     case "games":
     case "signin":
@@ -28,6 +34,7 @@ export function parseRoute(hash: string): Route {
 }
 
 export function href(route: Route): string {
+  if (route.view === "reset") return `#/reset/${encodeURIComponent(route.token)}`;
   if (route.view === "shared") return `#/shared/${encodeURIComponent(route.id)}`;
   return route.view === "quiz" ? `#/quiz/${encodeURIComponent(route.id ?? "new")}` : `#/${route.view}`;
 }

@@ -1099,6 +1099,28 @@ export type DeleteAccountRequest = {
 password: string, };
 
 /**
+ * `POST /auth/reset-request`.
+ */
+export type ResetRequest = {
+/**
+ * E-mail address of the account.
+ */
+email: string, };
+
+/**
+ * `POST /auth/reset`.
+ */
+export type ResetPasswordRequest = {
+/**
+ * From the link.
+ */
+token: string,
+/**
+ * The new password, 8 to 256 characters.
+ */
+password: string, };
+
+/**
  * A page of a list, in the list's own order.
  */
 export type Page<T> = {

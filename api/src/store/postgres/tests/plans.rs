@@ -6,7 +6,7 @@
 use protocol::ids::{GameId, QuizId, ShareId};
 
 use super::*;
-use crate::store::{RemovalStore as _, ShareStore as _};
+use crate::store::{RemovalStore as _, Reset, ResetStore as _, ShareStore as _};
 
 /// Games of one teacher in the data of this test.
 const GAMES_PER_TEACHER: u32 = 100;
@@ -41,6 +41,8 @@ fn fill(server: &PostgresServer, games: u32) {
         &format!(
             "INSERT INTO sessions (id, teacher_id, current, issued_ms, expires_ms)
                  SELECT {}, {teacher}, '', 1, 9000000000000 FROM generate_series(1, 10000) g;
+             INSERT INTO password_resets (token_hash, teacher_id, expires_ms)
+                 SELECT decode(lpad(to_hex(g), 64, 'f'), 'hex'), {teacher}, 9000000000000 FROM generate_series(1, 10000) g;
              INSERT INTO quiz_shares (id, quiz_id, created_ms) SELECT id, id, 1 FROM quizzes ORDER BY id LIMIT 10000;
              INSERT INTO deleted_games (id) SELECT {} FROM generate_series(20000000, 20010000) g;
              INSERT INTO game_epochs (game_id, epoch) SELECT {}, 1 FROM generate_series(30000000, 30010000) g;
@@ -68,6 +70,15 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     store.session(session.id).await.unwrap().unwrap();
     store.advance_session(&session, &session.current).await.unwrap();
     store.delete_session(session.id).await.unwrap();
+    let reset = Reset {
+        token_hash: [u8::try_from(n).unwrap(); 32],
+        teacher,
+        expires_ms: 5,
+    };
+    assert!(store.insert_reset(&reset, 1, 1_000).await.unwrap());
+    store.reset_of(&reset.token_hash, 1).await.unwrap().unwrap();
+    let spent = store.reset_password(&reset.token_hash, 1, "new").await.unwrap();
+    assert_eq!(spent, Some(teacher));
     store.usage(teacher, 70 * DAY_MS).await.unwrap();
     store.usage_by_day(teacher, 70 * DAY_MS).await.unwrap();
     store.quizzes(teacher, None, 50).await.unwrap();

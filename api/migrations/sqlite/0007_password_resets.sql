@@ -1,0 +1,9 @@
+-- Links by which a teacher may set a new password, once each.
+CREATE TABLE password_resets (
+    -- SHA-256 of the token in the link: a database that leaks lets nobody in.
+    token_hash BLOB    NOT NULL PRIMARY KEY,
+    teacher_id BLOB    NOT NULL REFERENCES teachers (id) ON DELETE CASCADE,
+    expires_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX password_resets_by_teacher ON password_resets (teacher_id, expires_ms);
