@@ -145,7 +145,7 @@ impl Routes {
 
     /// The router, which serves its own document.
     pub(crate) fn finish(self) -> Router<Api> {
-        let document = document(&self.api.config, self.paths, self.schemas);
+        let document = document(&self.api.config, &self.paths, self.schemas);
         let documents = Documents {
             page: page::write(&document).into(),
             json: format!("{document:#}\n").into(),
@@ -154,7 +154,7 @@ impl Routes {
     }
 }
 
-fn document(config: &Config, paths: Map<String, Value>, schemas: Schemas) -> Value {
+fn document(config: &Config, paths: &Map<String, Value>, schemas: Schemas) -> Value {
     json!({
         "openapi": "3.1.0",
         "info": {

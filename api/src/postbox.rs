@@ -74,7 +74,9 @@ fn read_file(path: &Path) -> Result<String, PostboxError> {
 /// # Errors
 /// When there is no such account, the database cannot be opened, or standard output is closed.
 pub(crate) async fn print_link(config: &ResetLink) -> anyhow::Result<()> {
-    let store = process::start(&config.log, &config.database).open(1).await?;
+    let store = process::start(&config.log, &config.database)
+        .open(1, None)
+        .await?;
     let link = reset_link(
         &*store,
         &config.email,

@@ -140,7 +140,10 @@ fn query(call: &surface::Call, components: &Value, right: bool) -> String {
         let value = match sample(&parameter.schema, components) {
             _ if !right => CANARY.to_owned(),
             Value::String(text) => text,
-            other => other.to_string(),
+            other
+            @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                other.to_string()
+            }
         };
         format!("{}={value}", parameter.name)
     });

@@ -59,7 +59,7 @@ fn as_gift_tells(question: &Question) -> Question {
         kind: match question.kind {
             QuestionKind::Multiple if right == 1 => QuestionKind::Single,
             QuestionKind::TrueFalse if !usual => QuestionKind::Single,
-            kind => kind,
+            kind @ (QuestionKind::Single | QuestionKind::Multiple | QuestionKind::TrueFalse) => kind,
         },
         time_ms: TIME_MS_DEFAULT,
         ..question.clone()

@@ -35,7 +35,7 @@ pub(crate) fn fitting(schema: &Value, components: &Value) -> BoxedStrategy<Value
                 .map(|name| of_type(name.as_str().unwrap(), schema, components));
             Union::new(names).boxed()
         }
-        _ => anything(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => anything(),
     }
 }
 

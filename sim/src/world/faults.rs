@@ -49,13 +49,7 @@ impl World {
                 let server = self.aimed_at(target);
                 self.step_clock(server, by_ms);
             }
-            Fault::WrongHints { lasts_ms } => {
-                self.wrong_hints_until = self.now + lasts_ms;
-                self.trouble(lasts_ms);
-                for client in 0..self.clients.len() {
-                    self.reload(ClientId(client));
-                }
-            }
+            Fault::WrongHints { lasts_ms } => self.hints_go_wrong(lasts_ms),
             Fault::Trouble { weather, lasts_ms } => self.weather_turns(weather, lasts_ms),
             Fault::Empty { weather, lasts_ms } => {
                 if self.lose_data() {
@@ -84,6 +78,14 @@ impl World {
                 self.trouble(lasts_ms);
                 self.queue.plan(self.now + lasts_ms, Event::ApiBack);
             }
+        }
+    }
+
+    fn hints_go_wrong(&mut self, lasts_ms: Millis) {
+        self.wrong_hints_until = self.now + lasts_ms;
+        self.trouble(lasts_ms);
+        for client in 0..self.clients.len() {
+            self.reload(ClientId(client));
         }
     }
 
