@@ -42,7 +42,7 @@ fn fill(server: &PostgresServer, games: u32) {
             "INSERT INTO sessions (id, teacher_id, current, issued_ms, expires_ms)
                  SELECT {}, {teacher}, '', 1, 9000000000000 FROM generate_series(1, 10000) g;
              INSERT INTO password_resets (token_hash, teacher_id, expires_ms)
-                 SELECT decode(lpad(to_hex(g), 64, 'f'), 'hex'), {teacher}, 9000000000000 FROM generate_series(1, 10000) g;
+                 SELECT decode(lpad(to_hex(g), 64, '0'), 'hex'), {teacher}, 9000000000000 FROM generate_series(1, 10000) g;
              INSERT INTO quiz_shares (id, quiz_id, created_ms) SELECT id, id, 1 FROM quizzes ORDER BY id LIMIT 10000;
              INSERT INTO deleted_games (id) SELECT {} FROM generate_series(20000000, 20010000) g;
              INSERT INTO game_epochs (game_id, epoch) SELECT {}, 1 FROM generate_series(30000000, 30010000) g;
