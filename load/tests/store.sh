@@ -15,7 +15,7 @@ classes=${CLASSES:-960} segments=${SEGMENTS:-2} climb=${CLIMB:-90} hold=${HOLD:-
 work=$(mktemp -d)
 out=${OUT:-$work}
 servers=''
-# shellcheck disable=SC2329 # Called by the trap.
+# shellcheck disable=SC2317,SC2329 # Called by the trap.
 undo() {
     if [[ -n $servers ]]; then
         kill "$servers" 2>/dev/null || true

@@ -21,7 +21,7 @@ work=$(mktemp -d)
 failed=0
 # What has to be undone at the end, whatever happens.
 spinner='' group='' servers=''
-# shellcheck disable=SC2329 # Called by the trap.
+# shellcheck disable=SC2317,SC2329 # Called by the trap.
 undo() {
     if [[ -n $spinner ]]; then kill "$spinner" 2>/dev/null || true; fi
     if [[ -n $group ]]; then rmdir "$group" 2>/dev/null || true; fi
