@@ -62,6 +62,8 @@ pub(crate) struct Oracle {
     /// From this epoch on the game says that it may lack something.
     rewound_from: Option<u32>,
     is_lost: bool,
+    /// The store went back in time, at some moment.
+    has_gone_back: bool,
 }
 
 impl Oracle {
@@ -85,6 +87,7 @@ impl Oracle {
             behind: None,
             rewound_from: None,
             is_lost: false,
+            has_gone_back: false,
         }
     }
 
@@ -119,6 +122,7 @@ impl Oracle {
     /// had it under `latest`, if anybody did, with all that was saved.
     pub(crate) fn went_back(&mut self, latest: ClaimId) {
         self.behind = Some(latest);
+        self.has_gone_back = true;
         self.saved.gone();
     }
 
@@ -208,7 +212,7 @@ impl Oracle {
             Deed::Stopped { code: 1_000 } => self.books.told(client.0, u16::MAX),
             Deed::Stopped { code: 4_404 } if self.is_lost || self.is_ended() => {}
             // Played to its end, and removed since its store went back: the host of a run shows no ticket.
-            Deed::Stopped { code: 4_404 } if self.has_result() && self.is_behind() => {}
+            Deed::Stopped { code: 4_404 } if self.has_result() && self.has_gone_back => {}
             Deed::Stopped { code } => {
                 let detail = format!("client {} is sent away with {code}", client.0);
                 self.fail(Invariant::LossIsTold, detail);
