@@ -9,8 +9,6 @@
 )]
 
 use std::collections::BTreeSet;
-use std::io;
-use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -18,7 +16,6 @@ use protocol::claims::{AUDIENCE_SERVICE, ISSUER, ServiceClaims};
 use protocol::ids::GameId;
 use runtime::secret::Secret;
 use serde_json::{Map, Value, json};
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 #[expect(
@@ -35,6 +32,10 @@ mod surface;
 #[path = "http/support.rs"]
 mod support;
 
+#[path = "support/log.rs"]
+mod log;
+
+use log::Log;
 use support::{Account, Call, PASSWORD, Reply, Site, document, game};
 use surface::Surface;
 
@@ -42,34 +43,6 @@ use surface::Surface;
 const CANARY: &str = "canary4d7e19";
 /// Signs the calls of game servers.
 const SERVICE_SECRET: &str = "service-canary-8a61f0c2-5b3d-4e97";
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
 
 /// A value of the schema with canaries wherever a client may write what it likes.
 fn sample(schema: &Value, components: &Value) -> Value {

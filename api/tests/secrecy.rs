@@ -7,11 +7,7 @@
     reason = "a test's helpers fail by panicking, like the test"
 )]
 
-use std::io;
-use std::sync::{Arc, Mutex};
-
 use serde_json::json;
-use tracing_subscriber::fmt::MakeWriter;
 
 #[expect(
     dead_code,
@@ -20,29 +16,11 @@ use tracing_subscriber::fmt::MakeWriter;
 #[path = "http/support.rs"]
 mod support;
 
+#[path = "support/log.rs"]
+mod log;
+
+use log::Log;
 use support::{PASSWORD, Site, document};
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
 
 #[tokio::test]
 async fn passwords_and_tokens_are_never_logged() {
@@ -95,7 +73,7 @@ async fn passwords_and_tokens_are_never_logged() {
         .refused(500, "internal-error");
     drop(guard);
 
-    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let text = log.text();
     for logged in ["api request", "a replaced refresh token", "request failed"] {
         assert!(text.contains(logged), "the log was watched: {logged}");
     }

@@ -174,6 +174,16 @@ impl Measured {
         self.threshold(CheckKind::Target, name, figure, limit, unit);
     }
 
+    /// Judges a figure by a bar, or only by a target in a run too short for its times to be judged.
+    pub fn bar_if(&mut self, is_judged: bool, name: &str, figure: Figure, limit: f64, unit: &str) {
+        let kind = if is_judged {
+            CheckKind::Bar
+        } else {
+            CheckKind::Target
+        };
+        self.threshold(kind, name, figure, limit, unit);
+    }
+
     /// Adds to a count and judges that it is 0.
     pub fn zero(&mut self, name: &str, n: u64) {
         self.count(name, n);

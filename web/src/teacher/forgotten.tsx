@@ -1,6 +1,7 @@
 // A forgotten password: asking for a link by mail, and choosing a new password by it. Both work without being signed in.
 
 import { teacher as w } from "@lang/teacher";
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Button, Field, Note } from "../shared/ui/parts";
 import { requestReset, resetPassword } from "./api";
@@ -41,37 +42,28 @@ function useSending(send: (text: (name: string) => string) => Promise<AuthErrors
 /** The fields that are checked alone, the others being right. */
 const RIGHT = { name: "-", email: "a@b.org", password: "-".repeat(PASSWORD_CHARS_MIN) };
 
-export function Forgot() {
-  const { errors, busy, done, form, onSubmit } = useSending(async (text) => {
-    const email = trimSpace(text("email"));
-    const found = checkAuth({ ...RIGHT, email }, true);
-    if (found.email) return found;
-    await requestReset(email);
-    return undefined;
-  });
+interface CardProps {
+  title: string;
+  sending: ReturnType<typeof useSending>;
+  /** Stands in the form's place when it was sent. */
+  thanks: string;
+  send: string;
+  children: ComponentChildren;
+}
+
+function Card({ title, sending, thanks, send, children }: CardProps) {
+  const { errors, busy, done, form, onSubmit } = sending;
   return (
     <section class="card stack">
-      <h1>{w.titles.forgot}</h1>
+      <h1>{title}</h1>
       {errors.form && <Note kind="bad">{errors.form}</Note>}
       {done ? (
-        <Note kind="good">{w.auth.letterSent}</Note>
+        <Note kind="good">{thanks}</Note>
       ) : (
         <form ref={form} class="stack" onSubmit={onSubmit} noValidate>
-          <p class="soft">{w.auth.forgotLead}</p>
-          <Field
-            id="forgot-email"
-            name="email"
-            type="email"
-            label={w.auth.email}
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck={false}
-            required
-            error={errors.email}
-            onText={() => {}}
-          />
+          {children}
           <Button type="submit" big busy={busy}>
-            {busy ? w.wait : w.auth.sendLetter}
+            {busy ? w.wait : send}
           </Button>
         </form>
       )}
@@ -82,8 +74,35 @@ export function Forgot() {
   );
 }
 
+export function Forgot() {
+  const sending = useSending(async (text) => {
+    const email = trimSpace(text("email"));
+    const found = checkAuth({ ...RIGHT, email }, true);
+    if (found.email) return found;
+    await requestReset(email);
+    return undefined;
+  });
+  return (
+    <Card title={w.titles.forgot} sending={sending} thanks={w.auth.letterSent} send={w.auth.sendLetter}>
+      <p class="soft">{w.auth.forgotLead}</p>
+      <Field
+        id="forgot-email"
+        name="email"
+        type="email"
+        label={w.auth.email}
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        error={sending.errors.email}
+        onText={() => {}}
+      />
+    </Card>
+  );
+}
+
 export function NewPassword({ token }: { token: string }) {
-  const { errors, busy, done, form, onSubmit } = useSending(async (text) => {
+  const sending = useSending(async (text) => {
     const password = text("password");
     const found = checkAuth({ ...RIGHT, password }, true);
     if (found.password) return found;
@@ -91,34 +110,20 @@ export function NewPassword({ token }: { token: string }) {
     return undefined;
   });
   return (
-    <section class="card stack">
-      <h1>{w.titles.reset}</h1>
-      {errors.form && <Note kind="bad">{errors.form}</Note>}
-      {done ? (
-        <Note kind="good">{w.auth.passwordSet}</Note>
-      ) : (
-        <form ref={form} class="stack" onSubmit={onSubmit} noValidate>
-          <Field
-            id="reset-password"
-            name="password"
-            type="password"
-            label={w.auth.newPassword}
-            hint={w.auth.passwordHint(PASSWORD_CHARS_MIN)}
-            autocomplete="new-password"
-            autocapitalize="none"
-            spellcheck={false}
-            required
-            error={errors.password}
-            onText={() => {}}
-          />
-          <Button type="submit" big busy={busy}>
-            {busy ? w.wait : w.auth.setPassword}
-          </Button>
-        </form>
-      )}
-      <p>
-        <a href={href({ view: "signin" })}>{w.auth.signIn}</a>
-      </p>
-    </section>
+    <Card title={w.titles.reset} sending={sending} thanks={w.auth.passwordSet} send={w.auth.setPassword}>
+      <Field
+        id="reset-password"
+        name="password"
+        type="password"
+        label={w.auth.newPassword}
+        hint={w.auth.passwordHint(PASSWORD_CHARS_MIN)}
+        autocomplete="new-password"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        error={sending.errors.password}
+        onText={() => {}}
+      />
+    </Card>
   );
 }

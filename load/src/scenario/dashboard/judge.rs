@@ -11,10 +11,6 @@ const ALL: &str = "all routes";
 /// All figures, with what is judged.
 pub(super) fn measured(found: &Found, is_judged: bool) -> Measured {
     let mut measured = Measured::default();
-    let bar = |measured: &mut Measured, name: &str, figure: Figure, limit: f64, unit: &str| match is_judged {
-        true => measured.bar(name, figure, limit, unit),
-        false => measured.target(name, figure, limit, unit),
-    };
     let mut all = Tally::default();
     for (what, stage) in &found.stages {
         let together = stage.all();
@@ -29,7 +25,7 @@ pub(super) fn measured(found: &Found, is_judged: bool) -> Measured {
                     percent: 95.0,
                 };
                 let name = format!("{}, {}, p95", route.path, stage.name);
-                bar(&mut measured, &name, figure, bars::PAGE_MS_MAX, "ms");
+                measured.bar_if(is_judged, &name, figure, bars::PAGE_MS_MAX, "ms");
             }
         }
         all.add(&together);
@@ -54,7 +50,7 @@ pub(super) fn measured(found: &Found, is_judged: bool) -> Measured {
         let name = format!("{what}: µs of the API a call");
         measured.peak(&name, 1e6 / per_s.max(f64::MIN_POSITIVE));
         let figure = || Figure::Peak { name: name.clone() };
-        bar(&mut measured, &name, figure(), 1e6 / least, "µs");
+        measured.bar_if(is_judged, &name, figure(), 1e6 / least, "µs");
         measured.target(
             &format!("{name}, where it should go"),
             figure(),

@@ -34,10 +34,7 @@ pub(super) fn measured(tally: &Tally, figures: &Figures, is_judged: bool) -> Mea
             bars::NINE_START_MS_MAX,
         ),
     ] {
-        match is_judged {
-            true => measured.bar(name, figure, limit_ms, "ms"),
-            false => measured.target(name, figure, limit_ms, "ms"),
-        }
+        measured.bar_if(is_judged, name, figure, limit_ms, "ms");
     }
     measured.zero(
         "players not joined",

@@ -21,16 +21,15 @@ struct Judge {
 
 impl Judge {
     fn bar(&mut self, name: &str, figure: Figure, limit: f64, unit: &str) {
-        match self.is_judged {
-            true => self.measured.bar(name, figure, limit, unit),
-            false => self.measured.target(name, figure, limit, unit),
-        }
+        self.measured.bar_if(self.is_judged, name, figure, limit, unit);
     }
 
     fn peak(&mut self, name: &str, value: f64, limit: f64, unit: &str) {
         self.measured.peak(name, value);
-        let name = name.to_owned();
-        self.bar(&name.clone(), Figure::Peak { name }, limit, unit);
+        let figure = Figure::Peak {
+            name: name.to_owned(),
+        };
+        self.bar(name, figure, limit, unit);
     }
 
     fn percentile(&mut self, what: &str, (name, phase): (&str, &str), percent: f64, limit_ms: f64) {

@@ -28,10 +28,7 @@ pub(super) fn measured(found: &Found, is_judged: bool) -> Measured {
         let figure = Figure::Peak {
             name: name.to_owned(),
         };
-        match is_judged {
-            true => measured.bar(name, figure, limit, unit),
-            false => measured.target(name, figure, limit, unit),
-        }
+        measured.bar_if(is_judged, name, figure, limit, unit);
     };
     for blow in &found.blows {
         let after_s = blow.recovery().unwell_ms() / 1_000.0;
