@@ -39,8 +39,8 @@ pub use stream::Stream;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for a TLS handshake; an old phone on bad wifi needs two round trips and a second of CPU.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes buffered of a request's head: room for a long cookie and a bearer token, no more.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// Bytes buffered of a request's head: room for a long cookie and a bearer token, no more. Beyond it the answer is 431.
+pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// How long a connection on which nothing was asked yet may still ask when the stop comes.
 const FIRST_REQUEST_GRACE: Duration = Duration::from_secs(1);
 /// Pause after accept failed for want of a descriptor or memory; the listener must not spin.

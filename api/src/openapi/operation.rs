@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::rest::Problem;
+use runtime::http::HEAD_BYTES_MAX;
 use serde_json::{Map, Value, json};
 
 use super::{About, Schemas};
@@ -86,6 +87,11 @@ impl Operation {
         for (status, kinds) in by_status(&self.refusals) {
             self.answers.insert(status, refused(status, &kinds));
         }
+        // Any call can be meant by such a head, and no route sees it.
+        let head = format!(
+            "The request's first line and headers are over {HEAD_BYTES_MAX} bytes. There is no body, and the connection is closed."
+        );
+        self.answers.insert(431, json!({ "description": head }));
         let answers: Map<String, Value> = self
             .answers
             .into_iter()

@@ -58,7 +58,8 @@ pub(crate) fn request(surface: &Surface) -> BoxedStrategy<Case> {
     Union::new_weighted(calls.collect()).boxed()
 }
 
-fn of_call(index: usize, call: &Call, components: &Value) -> BoxedStrategy<Case> {
+/// Any request of one call.
+pub(crate) fn of_call(index: usize, call: &Call, components: &Value) -> BoxedStrategy<Case> {
     let media_type = call.body.as_ref().map(|body| body.media_type.clone());
     let media_types = prop_oneof![
         12 => Just(media_type),

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{TestError, TestRunner};
 
 mod case;
 mod judge;
@@ -27,11 +28,18 @@ mod world;
 #[path = "../http/support.rs"]
 mod support;
 
-use surface::Surface;
+use case::Case;
+use surface::{Call, Surface};
 use world::World;
 
 /// Requests of a batch.
 const BATCH: usize = 12;
+
+/// Further requests of a call that chance has left out, at most.
+const MORE_MAX: usize = 500;
+
+/// How often each call gave each status and code.
+type Seen<'a> = BTreeMap<(&'a str, u16, String), usize>;
 
 #[test]
 fn the_api_keeps_to_its_document() {
@@ -40,29 +48,38 @@ fn the_api_keeps_to_its_document() {
     let document = runtime.block_on(world.document());
     let surface = Surface::read(&document);
     let judge = judge::Judge::new(&document, &surface);
-    let seen = Mutex::new(BTreeMap::<(&str, u16, String), usize>::new());
-    let world = Mutex::new(&mut world);
+    let state = Mutex::new((&mut world, Seen::new()));
+    let send = |case: &Case| {
+        let (world, seen) = &mut *state.lock().unwrap();
+        let call = &surface.calls[case.call];
+        let reply = runtime.block_on(world.send(call, case));
+        let code = judge.judge(call, &reply).map_err(|why| {
+            TestCaseError::fail(format!("{why}\n{} {}\n{}", call.method, call.path, reply.told()))
+        })?;
+        let key = (call.id.as_str(), reply.status.as_u16(), code);
+        *seen.entry(key).or_default() += 1;
+        Ok(())
+    };
 
     // A batch depends on what was sent before it: a seed alone brings nothing back.
     let config = ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::default()
     };
+    let mut runner = TestRunner::new(config);
     let batches = prop::collection::vec(case::request(&surface), BATCH);
-    let fuzzed = TestRunner::new(config).run(&batches, |batch| {
-        let mut world = world.lock().unwrap();
-        for case in batch {
-            let call = &surface.calls[case.call];
-            let reply = runtime.block_on(world.send(call, &case));
-            let code = judge.judge(call, &reply).map_err(|why| {
-                TestCaseError::fail(format!("{why}\n{} {}\n{}", call.method, call.path, reply.told()))
-            })?;
-            let key = (call.id.as_str(), reply.status.as_u16(), code);
-            *seen.lock().unwrap().entry(key).or_default() += 1;
+    let mut fuzzed = runner.run(&batches, |batch| batch.iter().try_for_each(send));
+    for (index, call) in surface.calls.iter().enumerate() {
+        let more = case::of_call(index, call, &surface.components);
+        for _ in 0..MORE_MAX {
+            if fuzzed.is_err() || missing(call, &state.lock().unwrap().1).is_none() {
+                break;
+            }
+            let case = more.new_tree(&mut runner).unwrap().current();
+            fuzzed = send(&case).map_err(|error| TestError::Fail(error.to_string().into(), vec![case]));
         }
-        Ok(())
-    });
-    let seen = seen.into_inner().unwrap();
+    }
+    let (_, seen) = state.into_inner().unwrap();
     for ((call, status, code), times) in &seen {
         println!("{times:>7} {call} {status} {code}");
     }
@@ -70,15 +87,18 @@ fn the_api_keeps_to_its_document() {
     fuzzed.unwrap_or_else(|error| panic!("{error}"));
     // A fuzz that only ever met the door has shown nothing.
     for call in &surface.calls {
-        let met = |fine: fn(u16) -> bool| {
-            seen.iter()
-                .any(|((id, status, _), _)| *id == call.id && fine(*status))
-        };
-        assert!(met(|status| status < 300), "{} never succeeded", call.id);
-        assert!(
-            call.refusals.is_empty() || met(|status| status >= 400),
-            "{} was never refused",
-            call.id
-        );
+        assert_eq!(missing(call, &seen), None, "{}", call.id);
+    }
+}
+
+/// What a call has not shown yet.
+fn missing(call: &Call, seen: &Seen<'_>) -> Option<&'static str> {
+    let met = |fine: fn(u16) -> bool| seen.keys().any(|(id, status, _)| *id == call.id && fine(*status));
+    if !met(|status| status < 300) {
+        Some("a success")
+    } else if !call.refusals.is_empty() && !met(|status| status >= 400) {
+        Some("a refusal")
+    } else {
+        None
     }
 }

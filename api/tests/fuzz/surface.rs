@@ -19,7 +19,7 @@ pub(crate) struct Call {
     pub(crate) answers: BTreeMap<u16, Vec<(String, Value)>>,
     /// Headers that an answer must have.
     pub(crate) headers: BTreeMap<u16, Vec<String>>,
-    /// The statuses of its refusals.
+    /// The statuses of its own refusals. A head that is too large (431) is refused before anybody knows the call.
     pub(crate) refusals: Vec<u16>,
 }
 
@@ -90,7 +90,11 @@ fn read_call(path: &str, method: &str, call: &Value) -> Call {
         security: call["security"][0]
             .as_object()
             .and_then(|schemes| schemes.keys().next().cloned()),
-        refusals: answers.keys().copied().filter(|status| *status >= 400).collect(),
+        refusals: answers
+            .keys()
+            .copied()
+            .filter(|status| *status >= 400 && *status != 431)
+            .collect(),
         answers,
         headers,
     }

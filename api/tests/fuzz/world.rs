@@ -28,6 +28,7 @@ pub(crate) struct World {
     /// Who asks, and somebody else.
     anna: Account,
     ben: Account,
+    ben_email: String,
     /// Ben's.
     strange_quiz: String,
     strange_game: String,
@@ -96,6 +97,7 @@ impl World {
             connection: None,
             anna,
             ben,
+            ben_email: "ben@school.org".to_owned(),
             strange_quiz,
             strange_game: strange.game.to_string(),
             strange_share: share.value()["share"].as_str().unwrap().to_owned(),
@@ -187,7 +189,7 @@ impl World {
                 .get("password")
                 .is_some_and(|password| password.to_string().len() % 2 == 0)
         {
-            fields.insert("email".to_owned(), json!("ben@school.org"));
+            fields.insert("email".to_owned(), json!(self.ben_email));
             fields.insert("password".to_owned(), json!(PASSWORD));
         }
         value
@@ -268,7 +270,9 @@ impl World {
             }
             Who::Other if ended => {
                 self.made += 1;
-                self.ben = self.site.teacher(&format!("ben{}", self.made)).await;
+                let name = format!("ben{}", self.made);
+                self.ben = self.site.teacher(&name).await;
+                self.ben_email = format!("{name}@school.org");
             }
             Who::Signed | Who::Other | Who::Nobody | Who::Text(_) => {}
         }

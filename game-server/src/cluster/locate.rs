@@ -138,7 +138,7 @@ async fn look(shared: &Arc<Shared>, cluster: &Cluster, code: GameCode) -> Look {
     };
     match tail {
         // A store that was away may have lost the game, which its holder is about to write again.
-        None if cluster.members.is_store_doubtful() => missing(cluster, code).await,
+        None if cluster.members.is_store_doubtful() || is_new(cluster) => missing(cluster, code).await,
         None => Look::Ends(Located::Nowhere),
         Some(tail) if tail.store == reached.run.store => {
             judge(shared, cluster, &reached, code, &tail.owner).await
@@ -166,9 +166,16 @@ async fn missing(cluster: &Cluster, code: GameCode) -> Look {
         return Look::Ends(Located::At(lease));
     }
     match everybody_else(cluster, cluster.others(), None, code).await {
+        // The store may have been emptied just before this server came, and its holder may not have found it again.
+        Silence::Complete if is_new(cluster) => Look::Again,
         Silence::Complete => Look::Ends(Located::Nowhere),
         Silence::Broken | Silence::Unsure => Look::Again,
     }
+}
+
+/// Whether others may live of whom this server has not heard yet.
+fn is_new(cluster: &Cluster) -> bool {
+    cluster.standing().is_new(Instant::now())
 }
 
 /// The server that says it has the game.
@@ -212,9 +219,7 @@ async fn judge(
                 said @ (Said::HasNot | Said::Gone | Said::Nothing) => said,
             },
             // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask.
-            None if server.name != cluster.me().name && cluster.standing().is_new(Instant::now()) => {
-                return delayed();
-            }
+            None if server.name != cluster.me().name && is_new(cluster) => return delayed(),
             None => Said::Gone,
         };
         if said == Said::Gone {

@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::*;
-use crate::cluster::{DialFuture, Dialer, Duplex, Located, MemoryLeases, locate};
+use crate::cluster::{DialFuture, Dialer, Duplex, LEASE_TIME, Located, MemoryLeases, locate};
 use crate::journal::{Asserted, Batch, ClaimId, Claimed, LogFuture, StoreRun, Stored, Tail, Written};
 
 /// The way from one server to the other.
@@ -210,6 +210,18 @@ impl Pair {
         );
         assert_eq!(self.owner().await.as_deref(), Some(owner));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_has_just_started_denies_no_game() {
+    let pair = Pair::new().await;
+    // As in a store that was emptied before the server came, while the holder of the game cannot reach it.
+    let lost: GameCode = "ZZZ222".parse().unwrap();
+    let shared = &pair.servers[0].0;
+    let cluster = shared.cluster.as_ref().unwrap();
+    assert_eq!(locate(shared, cluster, lost).await, Located::Unknown);
+    tokio::time::sleep(LEASE_TIME).await;
+    assert_eq!(locate(shared, cluster, lost).await, Located::Nowhere);
 }
 
 #[tokio::test]
