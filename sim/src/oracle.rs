@@ -64,6 +64,8 @@ pub(crate) struct Oracle {
     is_lost: bool,
     /// The store went back in time, at some moment.
     has_gone_back: bool,
+    /// The class was ended by a server that could not save it; the highest epoch that anybody had heard by then.
+    ended_unsaved: Option<u64>,
 }
 
 impl Oracle {
@@ -88,6 +90,7 @@ impl Oracle {
             rewound_from: None,
             is_lost: false,
             has_gone_back: false,
+            ended_unsaved: None,
         }
     }
 
@@ -183,6 +186,15 @@ impl Oracle {
     /// The game is lost for good, by the store's fault.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost
+    }
+
+    /// The class was ended, as not saved, by a server that had lost the game to another one, which waits with what is saved for somebody to
+    /// come.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        !self.has_result()
+            && self
+                .ended_unsaved
+                .is_some_and(|epoch| u64::from(self.saved.epoch) > epoch)
     }
 
     /// Everything is done, and the game may be forgotten.
@@ -390,6 +402,9 @@ impl Oracle {
             }
             "result" => self.books.told(client.0, q),
             "over" => self.books.told(client.0, u16::MAX),
+            "bye" if frame["reason"] == "ended" && frame["saved"] == false => {
+                self.ended_unsaved = Some(self.epochs.values().copied().max().unwrap_or_default());
+            }
             _ => {}
         }
     }
@@ -521,7 +536,8 @@ impl Oracle {
 
     /// The run is over.
     pub(crate) fn finish(&mut self) {
-        if self.is_lost {
+        // What was marked as not saved is not settled, and the rest was held against the store all the time.
+        if self.is_lost || self.is_left_behind() {
             return;
         }
         let open = self

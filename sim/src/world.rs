@@ -413,7 +413,9 @@ impl World {
     /// Whether nothing more is to come.
     fn is_over(&self) -> bool {
         self.is_class_gone()
-            && (self.oracle.is_lost() || (self.oracle.has_result() && self.store.kept(self.code).is_none()))
+            && (self.oracle.is_lost()
+                || self.oracle.is_left_behind()
+                || (self.oracle.has_result() && self.store.kept(self.code).is_none()))
     }
 
     fn is_class_gone(&self) -> bool {
