@@ -39,6 +39,9 @@ pub(crate) enum Located {
     At(Lease),
     /// Nowhere: there is no such game.
     Nowhere,
+    /// Nowhere, as far as this server can say, which has just started: the store may have been emptied before, and whoever holds the game
+    /// may be about to write it again. Good enough for who wants the code, and not for who wants the game.
+    Unheard,
     /// It cannot be said now.
     Unknown,
 }
@@ -166,8 +169,7 @@ async fn missing(cluster: &Cluster, code: GameCode) -> Look {
         return Look::Ends(Located::At(lease));
     }
     match everybody_else(cluster, cluster.others(), None, code).await {
-        // The store may have been emptied just before this server came, and its holder may not have found it again.
-        Silence::Complete if is_new(cluster) => Look::Again,
+        Silence::Complete if is_new(cluster) => Look::Ends(Located::Unheard),
         Silence::Complete => Look::Ends(Located::Nowhere),
         Silence::Broken | Silence::Unsure => Look::Again,
     }

@@ -92,6 +92,8 @@ async fn take(State(shared): State<Arc<Shared>>, GameKey(code): GameKey) -> Stat
     };
     match locate(&shared, cluster, code).await {
         Located::Here => StatusCode::NO_CONTENT,
-        Located::At(_) | Located::Nowhere | Located::Unknown => StatusCode::SERVICE_UNAVAILABLE,
+        Located::At(_) | Located::Nowhere | Located::Unheard | Located::Unknown => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
@@ -34,15 +35,17 @@ pub(super) async fn route(State(shared): State<Arc<Shared>>, request: Request, n
         Found::Game(_) => return next.run(request).await,
         Found::Lost | Found::Nothing => {}
     }
+    let creates = request.method() == Method::POST;
     let lease = match cluster::locate(&shared, cluster, code).await {
-        Located::Nowhere if cluster.is_draining() => match cluster.successor(code) {
+        Located::Nowhere | Located::Unheard if cluster.is_draining() => match cluster.successor(code) {
             // Whatever is to come of it does not begin here.
             Some(lease) => lease,
             None => return Refusal::stopping().into_response(),
         },
         Located::Here | Located::Nowhere => return next.run(request).await,
+        Located::Unheard if creates => return next.run(request).await,
         Located::At(lease) => lease,
-        Located::Unknown => return Refusal::elsewhere().into_response(),
+        Located::Unheard | Located::Unknown => return Refusal::elsewhere().into_response(),
     };
     let was_passed_on = request.extensions().get::<Via>().is_some();
     if was_passed_on {

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 
 use axum::Extension;
-use axum::extract::ConnectInfo;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request};
 use futures_util::{SinkExt, StreamExt};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -16,6 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::Role;
+use tower::ServiceExt as _;
 
 use super::*;
 use crate::cluster::{DialFuture, Dialer, Duplex, LEASE_TIME, Located, MemoryLeases, locate};
@@ -187,7 +189,9 @@ impl Pair {
         loop {
             match self.locate(server).await {
                 Located::Unknown => {}
-                found @ (Located::Here | Located::At(_) | Located::Nowhere) => return found,
+                found @ (Located::Here | Located::At(_) | Located::Nowhere | Located::Unheard) => {
+                    return found;
+                }
             }
         }
     }
@@ -219,9 +223,21 @@ async fn a_server_that_has_just_started_denies_no_game() {
     let lost: GameCode = "ZZZ222".parse().unwrap();
     let shared = &pair.servers[0].0;
     let cluster = shared.cluster.as_ref().unwrap();
-    assert_eq!(locate(shared, cluster, lost).await, Located::Unknown);
+    let ask = async |method: &str, path: &str| {
+        let request = Request::builder().method(method).uri(format!("{path}?g={lost}"));
+        let request = request.extension(ConnectInfo(SocketAddr::from(([10, 0, 0, 1], 40_000))));
+        let answer = pair.servers[0]
+            .router()
+            .oneshot(request.body(Body::empty()).unwrap());
+        answer.await.unwrap().status()
+    };
+    assert_eq!(locate(shared, cluster, lost).await, Located::Unheard);
+    assert_eq!(ask("GET", "/status").await, 503);
+    // Who wants the code asks everybody for it anyway; this one shows no token.
+    assert_eq!(ask("POST", "/games").await, 401);
     tokio::time::sleep(LEASE_TIME).await;
     assert_eq!(locate(shared, cluster, lost).await, Located::Nowhere);
+    assert_eq!(ask("GET", "/status").await, 404);
 }
 
 #[tokio::test]
