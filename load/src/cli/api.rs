@@ -1,4 +1,4 @@
-//! Arguments of the scenarios that ask the API, with a class or without one, and the servers that they need.
+//! The scenarios that ask the API, with a class or without one: each defined in one place, with the servers that it needs.
 
 use clap::{Args, Subcommand};
 
@@ -25,199 +25,167 @@ pub(super) enum ApiScenario {
     /// An API is asked for up to ten times as much as it can do: goodput, refusals, liveness, and how soon all is well again.
     Overload(OverloadArgs),
     /// Teachers with months of games look at their pages: times by route, and how many calls one API answers at most.
-    Dashboard(DashboardArgs),
+    Dashboard(ApiArgs),
     /// 240 classes begin within a minute from twelve addresses, fifty teachers start behind one, and one starts thirty games.
-    Nine(NineArgs),
+    Nine(ApiArgs),
     /// One small class after the other: from the first click to the host, and from the last answer to the history of another API.
-    E2e(E2eArgs),
+    E2e(ApiArgs),
     /// The APIs' database server is killed and started again, and stopped and continued, while calls come in.
-    Storage(StorageArgs),
+    Storage(ApiArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ApiArgs {
+    #[command(flatten)]
+    common: Common,
+    /// The same with few teachers, classes or blows and in little time, of which only counts are judged.
+    #[arg(long)]
+    short: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct OverloadArgs {
     #[command(flatten)]
-    common: Common,
-    /// Two short steps, of which only counts are judged.
-    #[arg(long)]
-    short: bool,
+    api: ApiArgs,
     /// The same against an API whose admission is switched off, which must fail: the check can.
     #[arg(long)]
     no_admission: bool,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct DashboardArgs {
-    #[command(flatten)]
-    common: Common,
-    /// A few teachers and short stages, of which only counts are judged.
-    #[arg(long)]
-    short: bool,
+/// What a scenario is, as it was asked for.
+pub(super) struct Definition {
+    pub(super) plan: Plan,
+    /// Sockets that may be open at the same time.
+    pub(super) sockets: u64,
+    pub(super) servers: Wanted,
+    play: Box<dyn FnOnce(Scene<'_>) -> Played>,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct NineArgs {
-    #[command(flatten)]
-    common: Common,
-    /// A few classes in a few seconds, of which only counts are judged.
-    #[arg(long)]
-    short: bool,
+/// Where and with whom a scenario is played.
+struct Scene<'a> {
+    place: Place,
+    plan: &'a Plan,
+    stack: &'a Stack,
+    console: &'a mut Console,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct E2eArgs {
-    #[command(flatten)]
-    common: Common,
-    /// Three classes instead of forty.
-    #[arg(long)]
-    short: bool,
-}
+/// The first error says that it was not asked for rightly.
+type Played = Result<Result<Outcome, ScenarioError>, Failure>;
 
-#[derive(Debug, Args)]
-pub(super) struct StorageArgs {
-    #[command(flatten)]
-    common: Common,
-    /// One blow of each kind, of which only counts are judged.
-    #[arg(long)]
-    short: bool,
-}
-
-impl OverloadArgs {
-    fn timing(&self) -> overload::Timing {
-        match self.short {
-            true => overload::Timing::short(),
-            false => overload::Timing::full(),
-        }
-    }
-
-    fn flags(&self) -> Vec<String> {
-        let mut flags = flags(&[
-            ("--database-connections", &overload::CONNECTIONS.to_string()),
-            ("--measure-call-delay-ms", &overload::CALL_DELAY_MS.to_string()),
-        ]);
-        if self.no_admission {
-            flags.push("--measure-without-admission".to_owned());
-        }
-        flags
+impl ApiArgs {
+    fn choose<T>(&self, short: T, full: T) -> T {
+        if self.short { short } else { full }
     }
 }
 
-impl DashboardArgs {
-    const fn timing(&self) -> dashboard::Timing {
-        match self.short {
-            true => dashboard::Timing::SHORT,
-            false => dashboard::Timing::FULL,
-        }
+fn overload(OverloadArgs { api, no_admission }: &OverloadArgs) -> Definition {
+    let timing = api.choose(overload::Timing::short(), overload::Timing::full());
+    let (connections, delay_ms) = (
+        overload::CONNECTIONS.to_string(),
+        overload::CALL_DELAY_MS.to_string(),
+    );
+    let mut flags = flags(&[
+        ("--database-connections", &connections),
+        ("--measure-call-delay-ms", &delay_ms),
+    ]);
+    flags.extend(no_admission.then(|| "--measure-without-admission".to_owned()));
+    Definition {
+        plan: timing.plan(api.common.seed()),
+        sockets: CALLERS_MAX,
+        servers: one_api(flags),
+        play: Box::new(move |scene| {
+            let restarts = || scene.stack.unexpected_restarts();
+            let seed = scene.plan.seed;
+            Ok(overload::run(
+                &scene.place,
+                &timing,
+                seed,
+                &restarts,
+                scene.console,
+            ))
+        }),
     }
 }
 
-impl NineArgs {
-    const fn timing(&self) -> nine::Timing {
-        match self.short {
-            true => nine::Timing::SHORT,
-            false => nine::Timing::FULL,
-        }
+fn dashboard(args: &ApiArgs) -> Definition {
+    let timing = args.choose(dashboard::Timing::SHORT, dashboard::Timing::FULL);
+    Definition {
+        plan: timing.plan(args.common.seed()),
+        sockets: 1_000,
+        servers: two_apis(flags(&[]), dashboard::KEEPS),
+        play: Box::new(move |scene| {
+            Ok(dashboard::run(
+                &scene.place,
+                timing,
+                scene.plan.seed,
+                scene.console,
+            ))
+        }),
     }
 }
 
-impl E2eArgs {
-    const fn timing(&self) -> e2e::Timing {
-        match self.short {
-            true => e2e::Timing::SHORT,
-            false => e2e::Timing::FULL,
-        }
+fn nine(args: &ApiArgs) -> Definition {
+    let timing = args.choose(nine::Timing::SHORT, nine::Timing::FULL);
+    Definition {
+        plan: timing.plan(args.common.seed()),
+        sockets: 10_000,
+        // With the limits that everybody has.
+        servers: one_api(Vec::new()),
+        play: Box::new(move |scene| Ok(nine::run(&scene.place, scene.plan, timing, scene.console))),
     }
 }
 
-impl StorageArgs {
-    const fn timing(&self) -> storage::Timing {
-        match self.short {
-            true => storage::Timing::SHORT,
-            false => storage::Timing::FULL,
-        }
+fn e2e(args: &ApiArgs) -> Definition {
+    let timing = args.choose(e2e::Timing::SHORT, e2e::Timing::FULL);
+    Definition {
+        plan: timing.plan(args.common.seed()),
+        sockets: 1_000,
+        servers: two_apis(Vec::new(), e2e::AGREE_FROM),
+        play: Box::new(move |scene| Ok(e2e::run(&scene.place, scene.plan, timing, scene.console))),
+    }
+}
+
+fn storage(args: &ApiArgs) -> Definition {
+    let timing = args.choose(storage::Timing::SHORT, storage::Timing::FULL);
+    Definition {
+        plan: timing.plan(args.common.seed()),
+        sockets: CALLERS_MAX / 2,
+        servers: Wanted {
+            pauses: Pauses::always(200),
+            ..one_api(flags(&[]))
+        },
+        play: Box::new(move |scene| {
+            let database = scene.stack.database().ok_or_else(|| {
+                Failure::configuration(anyhow::anyhow!(
+                    "there is no database server to strike: leave --database sqlite out"
+                ))
+            })?;
+            let seed = scene.plan.seed;
+            Ok(storage::run(&scene.place, timing, &database, seed, scene.console))
+        }),
     }
 }
 
 impl ApiScenario {
-    pub(super) const fn common(&self) -> &Common {
+    fn args(&self) -> &ApiArgs {
         match self {
-            Self::Overload(args) => &args.common,
-            Self::Dashboard(args) => &args.common,
-            Self::Nine(args) => &args.common,
-            Self::E2e(args) => &args.common,
-            Self::Storage(args) => &args.common,
+            Self::Overload(args) => &args.api,
+            Self::Dashboard(args) | Self::Nine(args) | Self::E2e(args) | Self::Storage(args) => args,
         }
     }
 
-    pub(super) fn plan(&self) -> Plan {
-        let seed = self.common().seed();
+    pub(super) fn definition(&self) -> Definition {
         match self {
-            Self::Overload(args) => args.timing().plan(seed),
-            Self::Dashboard(args) => args.timing().plan(seed),
-            Self::Nine(args) => args.timing().plan(seed),
-            Self::E2e(args) => args.timing().plan(seed),
-            Self::Storage(args) => args.timing().plan(seed),
+            Self::Overload(args) => overload(args),
+            Self::Dashboard(args) => dashboard(args),
+            Self::Nine(args) => nine(args),
+            Self::E2e(args) => e2e(args),
+            Self::Storage(args) => storage(args),
         }
     }
 
-    /// One game server, an API or two, and PostgreSQL.
-    pub(super) fn wanted(&self) -> Wanted {
-        let one = Wanted {
-            games: Some(1),
-            settings: Apis {
-                database: Database::Postgres,
-                ..Apis::default()
-            },
-            ..Wanted::one(Pauses::CLUSTER)
-        };
-        match self {
-            Self::Overload(args) => Wanted {
-                settings: Apis {
-                    flags: args.flags(),
-                    ..one.settings.clone()
-                },
-                ..one
-            },
-            Self::Dashboard(_) => Wanted {
-                apis: Some(2),
-                store: Kind::Redis,
-                settings: Apis {
-                    flags: flags(&[]),
-                    agree_from: Some(dashboard::KEEPS),
-                    ..one.settings.clone()
-                },
-                ..one
-            },
-            // With the limits that everybody has.
-            Self::Nine(_) => one,
-            Self::E2e(_) => Wanted {
-                apis: Some(2),
-                store: Kind::Redis,
-                settings: Apis {
-                    agree_from: Some(e2e::AGREE_FROM),
-                    ..one.settings.clone()
-                },
-                ..one
-            },
-            Self::Storage(_) => Wanted {
-                pauses: Pauses::always(200),
-                settings: Apis {
-                    flags: flags(&[]),
-                    ..one.settings.clone()
-                },
-                ..one
-            },
-        }
-    }
-
-    /// Sockets that may be open at the same time.
-    pub(super) const fn sockets(&self) -> u64 {
-        match self {
-            Self::Overload(_) => CALLERS_MAX,
-            Self::Dashboard(_) | Self::E2e(_) => 1_000,
-            Self::Nine(_) => 10_000,
-            Self::Storage(_) => CALLERS_MAX / 2,
-        }
+    pub(super) fn common(&self) -> &Common {
+        &self.args().common
     }
 
     /// Why this cannot be done by a part of the processes, or with servers that are there.
@@ -238,25 +206,40 @@ impl ApiScenario {
         plan: &Plan,
         stack: &Stack,
         console: &mut Console,
-    ) -> Result<Result<Outcome, ScenarioError>, Failure> {
-        let place = place(stack, targets)?;
-        Ok(match self {
-            Self::Overload(args) => {
-                let restarts = || stack.unexpected_restarts();
-                overload::run(&place, &args.timing(), plan.seed, &restarts, console)
-            }
-            Self::Dashboard(args) => dashboard::run(&place, args.timing(), plan.seed, console),
-            Self::Nine(args) => nine::run(&place, plan, args.timing(), console),
-            Self::E2e(args) => e2e::run(&place, plan, args.timing(), console),
-            Self::Storage(args) => {
-                let database = stack.database().ok_or_else(|| {
-                    Failure::configuration(anyhow::anyhow!(
-                        "there is no database server to strike: leave --database sqlite out"
-                    ))
-                })?;
-                storage::run(&place, args.timing(), &database, plan.seed, console)
-            }
+    ) -> Played {
+        (self.definition().play)(Scene {
+            place: place(stack, targets)?,
+            plan,
+            stack,
+            console,
         })
+    }
+}
+
+/// One game server, one API with these flags, and PostgreSQL.
+fn one_api(flags: Vec<String>) -> Wanted {
+    Wanted {
+        games: Some(1),
+        settings: Apis {
+            database: Database::Postgres,
+            flags,
+            ..Apis::default()
+        },
+        ..Wanted::one(Pauses::CLUSTER)
+    }
+}
+
+/// The same with two APIs, of which those from `agree_from` on agree in a Redis.
+fn two_apis(flags: Vec<String>, agree_from: u32) -> Wanted {
+    let one = one_api(flags);
+    Wanted {
+        apis: Some(2),
+        store: Kind::Redis,
+        settings: Apis {
+            agree_from: Some(agree_from),
+            ..one.settings
+        },
+        ..one
     }
 }
 

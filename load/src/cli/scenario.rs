@@ -57,7 +57,7 @@ impl Scenario {
             Self::Kill(args) => args.plan(),
             Self::Rolling(args) => args.plan(),
             Self::Scale(args) => args.plan(),
-            Self::Api(scenario) => scenario.plan(),
+            Self::Api(scenario) => scenario.definition().plan,
         };
         Plan {
             segment: self.common().segment,
@@ -86,7 +86,7 @@ impl Scenario {
     /// The servers to start where nothing is said.
     pub(super) fn wanted(&self) -> Wanted {
         let pauses = match self {
-            Self::Api(scenario) => return scenario.wanted(),
+            Self::Api(scenario) => return scenario.definition().servers,
             // Its kills are nobody's fault, and what they cost games is no matter of a supervisor's patience.
             Self::Kill(_) | Self::Rolling(_) | Self::Scale(_) => Pauses::always(200),
             Self::Bigroom(_) | Self::Idle(_) | Self::Ramp(_) | Self::Reconnect(_) => Pauses::CLUSTER,
@@ -105,7 +105,7 @@ impl Scenario {
             Self::Kill(args) => kill::sockets(args.timing()),
             Self::Rolling(args) => kill::sockets(args.timing()),
             Self::Scale(args) => scale::sockets(args.timing()),
-            Self::Api(scenario) => scenario.sockets(),
+            Self::Api(scenario) => scenario.definition().sockets,
         }
     }
 
