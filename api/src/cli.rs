@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use api::MailOptions;
 use api::config::{ADDRESS_SIGN_INS_MAX_DEFAULT, TEACHER_GAMES_MAX_DEFAULT, TEACHER_REQUESTS_MAX_DEFAULT};
 use clap::{Args, Parser, Subcommand};
 use ipnet::IpNet;
@@ -186,6 +187,16 @@ pub(crate) struct MailArgs {
     /// Sender of letters, for example `Homeroom <homeroom@school.org>`.
     #[arg(long, env = "HOMEROOM_API_MAIL_FROM", value_name = "ADDRESS")]
     pub(crate) mail_from: Option<String>,
+}
+
+impl MailArgs {
+    pub(crate) fn options(&self) -> MailOptions<'_> {
+        MailOptions {
+            smtp: self.smtp.as_deref(),
+            smtp_file: self.smtp_file.as_deref(),
+            mail_from: self.mail_from.as_deref(),
+        }
+    }
 }
 
 /// Settings of `api reset-link`.

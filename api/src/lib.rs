@@ -36,7 +36,7 @@ mod web;
 pub use clock::Clock;
 pub use config::Config;
 pub use keys::{Keys, KeysError};
-pub use mail::{Letter, MailError, Mailer, SmtpError, SmtpMailer, smtp_has_password};
+pub use mail::{Letter, MailError, MailOptions, MailOptionsError, Mailer, SmtpError, SmtpMailer};
 pub use reset::{ResetLinkError, reset_link};
 pub use service::{Api, GameCallError, Grant, PlanCheckError, SaveError};
 pub use session::Session;

@@ -10,6 +10,10 @@ use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 use thiserror::Error;
 use url::Url;
 
+mod options;
+
+pub use options::{MailOptions, MailOptionsError};
+
 /// Time for one letter to be taken by the mail server.
 const SEND_MAX: Duration = Duration::from_secs(30);
 
@@ -97,12 +101,6 @@ impl SmtpMailer {
     }
 }
 
-/// Whether the URL holds a password, which arguments show to others.
-#[must_use]
-pub fn smtp_has_password(url: &str) -> bool {
-    Url::parse(url.trim()).is_ok_and(|url| url.password().is_some())
-}
-
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, letter: Letter) -> Result<(), MailError> {
@@ -167,6 +165,5 @@ mod tests {
             SmtpMailer::parse("smtps://a.org", "nobody"),
             Err(SmtpError::Sender)
         ));
-        assert!(smtp_has_password("smtp://user:secret@a.org") && !smtp_has_password("smtp://user@a.org"));
     }
 }

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::cli::{DatabaseArgs, LogArgs, Migrate, Serve, Timeline};
 use crate::database::{Database, with_replica};
-use crate::{postbox, sharing, watch};
+use crate::{sharing, watch};
 
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
@@ -53,7 +53,7 @@ pub(crate) fn prepare(config: Serve) -> Prepared {
     .unwrap_or_else(|error| refuse(error));
     let redis = sharing::read(config.redis.as_deref(), config.redis_file.as_deref())
         .unwrap_or_else(|error| refuse(error));
-    let mailer = postbox::read(&config.mail).unwrap_or_else(|error| refuse(error));
+    let mailer = config.mail.options().read().unwrap_or_else(|error| refuse(error));
     let secrets = config
         .service_token_files
         .iter()
@@ -143,7 +143,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let patience = config.measure_without_admission.then_some(UNADMITTED_ACQUIRE_MAX);
     let store = database.open(config.database_connections, patience).await?;
     let api = Api::open(api_config(&config, permits), Arc::clone(&store), keys).sharing(shared);
-    let api = with_mail(api, mailer, config.public_url.as_deref());
+    let api = api.mailing_by(mailer, config.public_url.as_deref());
     let site = Router::new().nest(STORE, api.router()).merge(api::web_router());
 
     let public = bind("--listen", config.listen)?;
@@ -185,16 +185,6 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     store.close().await;
     tracing::info!("stopped");
     Ok(())
-}
-
-fn with_mail(api: Api, mailer: Option<SmtpMailer>, public_url: Option<&str>) -> Api {
-    match (mailer, public_url) {
-        (Some(mailer), Some(site)) => {
-            tracing::info!(%mailer, "sending letters");
-            api.mailing(Arc::new(mailer), site.to_owned())
-        }
-        (Some(_), None) | (None, _) => api,
-    }
 }
 
 fn api_config(config: &Serve, permits: u32) -> api::Config {

@@ -20,7 +20,7 @@ use crate::cache::ReadCache;
 use crate::clock::Clock;
 use crate::config::{Config, IMPORTS_PARSING_MAX, LETTERS_MAX, UPLOADS_MAX};
 use crate::keys::Keys;
-use crate::mail::Mailer;
+use crate::mail::{Mailer, SmtpMailer};
 use crate::password::Hasher;
 use crate::quota::Spent;
 use crate::shared::{Counted, LocalShared, Shared};
@@ -159,6 +159,18 @@ impl Api {
         Self {
             mail: Some(Mail { mailer, site, turns }),
             ..self
+        }
+    }
+
+    /// With letters by this mail server, whose links lead to `site`; without one of them, with none.
+    #[must_use]
+    pub fn mailing_by(self, mailer: Option<SmtpMailer>, site: Option<&str>) -> Self {
+        match mailer.zip(site) {
+            Some((mailer, site)) => {
+                tracing::info!(%mailer, "sending letters");
+                self.mailing(Arc::new(mailer), site.to_owned())
+            }
+            None => self,
         }
     }
 

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Parser;
+use api::MailOptions;
+use clap::{Args, Parser};
 use runtime::telemetry::LogFormat;
 
 /// Live classroom quizzes on one machine: teachers host, students join from their phones with a code.
@@ -42,6 +43,8 @@ pub(crate) struct Config {
     /// Games live at once.
     #[arg(long, env = "HOMEROOM_GAMES_MAX", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) games_max: u32,
+    #[command(flatten)]
+    pub(crate) mail: MailArgs,
     /// Look of the log on standard error.
     #[arg(long, env = "HOMEROOM_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
@@ -51,6 +54,44 @@ pub(crate) struct Config {
     /// Opens a sample game with 30 bot students; keeps its data apart and starts afresh each time.
     #[arg(long, conflicts_with = "tls_cert")]
     pub(crate) demo: bool,
+}
+
+/// How teachers are written to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MailArgs {
+    /// Mail server for letters with links for new passwords, for example `smtps://USER@mail.school.org`; no mail when not given.
+    #[arg(
+        long,
+        env = "HOMEROOM_SMTP",
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "smtp_file",
+        requires = "mail_from",
+        requires = "public_url"
+    )]
+    smtp: Option<String>,
+    /// File with that URL, for one with a password.
+    #[arg(
+        long,
+        env = "HOMEROOM_SMTP_FILE",
+        value_name = "FILE",
+        requires = "mail_from",
+        requires = "public_url"
+    )]
+    smtp_file: Option<PathBuf>,
+    /// Sender of letters, for example `Homeroom <homeroom@school.org>`.
+    #[arg(long, env = "HOMEROOM_MAIL_FROM", value_name = "ADDRESS")]
+    mail_from: Option<String>,
+}
+
+impl MailArgs {
+    pub(crate) fn options(&self) -> MailOptions<'_> {
+        MailOptions {
+            smtp: self.smtp.as_deref(),
+            smtp_file: self.smtp_file.as_deref(),
+            mail_from: self.mail_from.as_deref(),
+        }
+    }
 }
 
 impl Config {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use api::{Api, SqliteStore};
+use api::{Api, SmtpMailer, SqliteStore};
 use axum::Router;
 use game_server::{Durability, GameServer, Restoration, SqliteLog};
 
@@ -15,6 +15,16 @@ use crate::data_dir::DataDir;
 const STORE: &str = "/store";
 /// Where the game server is mounted.
 const GAME: &str = "/game";
+
+/// How people reach the product, and how many.
+pub(crate) struct Site {
+    /// Whose pages may open WebSockets.
+    pub(crate) origins: Vec<String>,
+    /// Whether they come by HTTPS.
+    pub(crate) https: bool,
+    /// Sockets that the process has room for.
+    pub(crate) sockets_max: usize,
+}
 
 /// The running parts.
 pub(crate) struct Product {
@@ -30,18 +40,22 @@ impl Product {
         &self.game_server
     }
 
-    /// Opens the stores in `data`, brings the games back that were being played, and puts the parts together. `origins` may open WebSockets; `https` says whether people
-    /// reach the product by HTTPS; `sockets_max` is what the process has room for.
+    /// Opens the stores in `data`, brings the games back that were being played, and puts the parts together. Letters go by `mailer`, if there
+    /// is one.
     ///
     /// # Errors
     /// When a store or the keys cannot be opened.
     pub(crate) async fn open(
         config: &Config,
         data: &DataDir,
-        origins: Vec<String>,
-        https: bool,
-        sockets_max: usize,
+        site: Site,
+        mailer: Option<SmtpMailer>,
     ) -> anyhow::Result<Self> {
+        let Site {
+            origins,
+            https,
+            sockets_max,
+        } = site;
         let keys_file = data.path().join("keys.json");
         let keys = api::Keys::load_or_create(&keys_file).context("open the keys")?;
         let store = SqliteStore::open(&data.path().join("homeroom.db"))
@@ -55,6 +69,7 @@ impl Product {
             ..api::Config::default()
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
+        let api = api.mailing_by(mailer, config.public_url.as_deref());
 
         // HTTPS that is not ours is a proxy's, whose address all clients have then.
         let behind_proxy = https && config.tls_cert.is_none();

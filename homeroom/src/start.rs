@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use api::SmtpMailer;
 use game_server::OperatorDesk;
 use runtime::config::refuse;
 use runtime::http::Options;
@@ -15,7 +16,7 @@ use crate::addresses::{self, Addresses};
 use crate::config::{Config, Origins};
 use crate::data_dir::DataDir;
 use crate::demo::Demo;
-use crate::product::Product;
+use crate::product::{Product, Site};
 
 /// How long requests in flight may go on once clients have been told.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -25,6 +26,7 @@ pub(crate) struct Prepared {
     config: Config,
     origins: Origins,
     tls: Option<TlsAcceptor>,
+    mailer: Option<SmtpMailer>,
     places: descriptors::Places,
     data: DataDir,
 }
@@ -39,6 +41,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         (Some(cert), Some(key)) => Some(tls::acceptor(cert, key).unwrap_or_else(|error| refuse(error))),
         (None, _) | (_, None) => None,
     };
+    let mailer = config.mail.options().read().unwrap_or_else(|error| refuse(error));
     let asked = usize::try_from(config.sockets_max).unwrap_or(usize::MAX);
     let places = descriptors::places(asked).unwrap_or_else(|error| refuse(error));
     let data = if config.demo {
@@ -51,6 +54,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         config,
         origins,
         tls,
+        mailer,
         places,
         data,
     }
@@ -73,6 +77,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         config,
         origins,
         tls,
+        mailer,
         places,
         data,
     } = prepared;
@@ -94,7 +99,12 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         runtime::host::name().as_deref(),
     );
     let https = found.main.starts_with("https://");
-    let product = Product::open(&config, &data, found.origins.clone(), https, places.sockets).await?;
+    let site = Site {
+        origins: found.origins.clone(),
+        https,
+        sockets_max: places.sockets,
+    };
+    let product = Product::open(&config, &data, site, mailer).await?;
     operators.open(product.game_server());
     let mut router = product.router();
     if config.demo {

@@ -35,7 +35,7 @@ fn bad_configuration_is_refused_in_one_line() {
     // Held here: a refusal must come before the bind, or its message would be about the port.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--listen", "somewhere"], "--listen"),
         (&["--listen", "127.0.0.1:99999"], "--listen"),
         (&["--public-url", "quiz.example"], "--public-url"),
@@ -44,6 +44,25 @@ fn bad_configuration_is_refused_in_one_line() {
         (&["--tls-cert", pem, "--tls-key", pem], "no.pem"),
         (&["--sockets-max", "many"], "--sockets-max"),
         (&["--log", "==="], "log filter"),
+        (
+            &["--smtp", "smtps://mail.example", "--mail-from", "a@b.org"],
+            "--public-url",
+        ),
+        (
+            &["--smtp-file", pem, "--public-url", "https://quiz.example"],
+            "--mail-from",
+        ),
+        (
+            &[
+                "--smtp-file",
+                pem,
+                "--public-url",
+                "https://quiz.example",
+                "--mail-from",
+                "a@b.org",
+            ],
+            "--smtp-file",
+        ),
         (&["--nonsense"], "--nonsense"),
     ];
     for (arguments, named) in cases {

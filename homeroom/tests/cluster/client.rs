@@ -43,6 +43,9 @@ impl Http {
 
     pub(crate) async fn post(&self, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
         let (status, body) = self.ask("POST", path, token, &body.to_string()).await.unwrap();
+        if body.is_empty() {
+            return (status, Value::Null);
+        }
         (status, serde_json::from_str(&body).unwrap())
     }
 

@@ -7,6 +7,7 @@
 
 mod client;
 mod failover;
+mod letters;
 mod operators;
 mod processes;
 mod proxied;

@@ -1,7 +1,7 @@
 //! Starting the real binaries with files of their own, and waiting for what they say.
 
 use std::fs::File;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex};
@@ -213,6 +213,18 @@ impl Cluster {
             "--log-format=json",
         ];
         self.start("game-server", name, &[&own, more].concat())
+    }
+
+    /// Starts the one process, and waits until it takes connections.
+    pub(crate) async fn homeroom(&self, more: &[&str]) -> (Process, Http) {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = Http(free.local_addr().unwrap());
+        drop(free);
+        let listen = format!("--listen={}", at.0);
+        let own = [&listen, "--data-dir=data", "--log-format=json"];
+        let process = self.start("homeroom", "homeroom", &[&own, more].concat());
+        until("the one process", async || at.get("/", None).await).await;
+        (process, at)
     }
 
     /// What a command that ends by itself prints.
