@@ -196,11 +196,8 @@ pub(super) async fn refresh(
     Refresh(presented): Refresh,
 ) -> Result<SignedIn<200>, Refusal> {
     let presented = presented.ok_or(Refusal::SessionEnded)?;
-    let session = api
-        .store
-        .session(presented.session())
-        .await?
-        .ok_or(Refusal::SessionEnded)?;
+    let known = api.store.session(presented.session()).await?;
+    let (session, account) = known.ok_or(Refusal::SessionEnded)?;
     let now_ms = api.clock.now_ms();
     let token = match session.judge(&presented.hash(), now_ms) {
         Presented::Fresh => presented,
@@ -226,11 +223,6 @@ pub(super) async fn refresh(
             return Err(Refusal::SessionEnded);
         }
     };
-    let account = api
-        .store
-        .account(session.teacher)
-        .await?
-        .ok_or(Refusal::SessionEnded)?;
     signed_in(&api, account, &token)
 }
 
@@ -242,7 +234,8 @@ pub(super) async fn logout(
 ) -> Result<SignedOut, Refusal> {
     if let Some(token) = presented {
         let hash = token.hash();
-        let session = api.store.session(token.session()).await?;
+        let known = api.store.session(token.session()).await?;
+        let session = known.map(|(session, _)| session);
         if let Some(session) = session.filter(|s| s.current == hash || s.previous == Some(hash)) {
             api.store.delete_session(session.id).await?;
         }
