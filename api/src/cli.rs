@@ -143,7 +143,7 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) measure_without_admission: bool,
     /// For measurements only, never in service: every call first keeps a connection busy for so many milliseconds, so that calls
-    /// a second are at most `--database-connections` over this time.
+    /// a second are at most four fifths of `--database-connections` over this time.
     #[arg(long, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(crate) measure_call_delay_ms: Option<u64>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub struct Config {
     /// Origins whose pages may use the refresh cookie, beside the address that a call itself was sent to. For a proxy that
     /// passes another `Host` on.
     pub origins: Vec<String>,
-    /// Calls that may use the store at once: as many as it has connections, since more would only wait for one.
+    /// Calls that may use the store at once: never more than it has connections, since they would only wait for one.
     pub permits: u32,
     /// Calls of one teacher in [`QUOTA_WINDOW`].
     pub teacher_requests_max: u32,
@@ -51,6 +51,12 @@ impl Default for Config {
 /// Permits over SQLite: its readers, and a few calls that take turns at writing.
 pub const PERMITS_DEFAULT: u32 = 8;
 /// Calls of one teacher in a minute unless something else is said: a page of ten calls every second.
+/// Permits over so many connections to PostgreSQL: a fifth of them stays without one. A connection that comes back to its pool is first
+/// asked whether it is well, which takes a round trip; without some to spare, the next statement of every call would wait for that.
+#[must_use]
+pub const fn permits_over(connections: u32) -> u32 {
+    connections - connections / 5
+}
 pub const TEACHER_REQUESTS_MAX_DEFAULT: u32 = 600;
 /// Games that one teacher may start in a minute unless something else is said: one every three seconds is no class.
 pub const TEACHER_GAMES_MAX_DEFAULT: u32 = 20;

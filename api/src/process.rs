@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::config::PERMITS_DEFAULT;
+use api::config::{PERMITS_DEFAULT, permits_over};
 use api::store::TimelinesOf;
 use api::{Api, Keys, SharedRedis, SmtpMailer};
 use axum::Router;
@@ -137,7 +137,7 @@ pub(crate) async fn serve(prepared: Prepared) -> anyhow::Result<()> {
     let permits = match &database {
         _ if config.measure_without_admission => u32::MAX,
         Database::Sqlite(_) => PERMITS_DEFAULT,
-        Database::Postgres(_) => config.database_connections,
+        Database::Postgres(_) => permits_over(config.database_connections),
     };
     warn_of_measuring(&config);
     let patience = config.measure_without_admission.then_some(UNADMITTED_ACQUIRE_MAX);

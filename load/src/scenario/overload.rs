@@ -23,13 +23,15 @@ use crate::report::{Console, Outcome};
 use crate::sys::real;
 use crate::verdict::Own;
 
-/// Connections of the API to its database; as many calls are admitted at once.
-pub const CONNECTIONS: u32 = 8;
+/// Connections of the API to its database.
+pub const CONNECTIONS: u32 = 10;
+/// Calls that it admits at once: a fifth of the connections is to spare.
+const ADMITTED: u32 = 8;
 /// What every call keeps one of them busy for, in milliseconds: with what it takes beside this, the ceiling is 300 to 400 calls a
 /// second.
 pub const CALL_DELAY_MS: u64 = 20;
 /// Callers that find the ceiling: as many as are admitted, and as many as may wait.
-const CEILING_CALLERS: u32 = 2 * CONNECTIONS;
+const CEILING_CALLERS: u32 = 2 * ADMITTED;
 /// Whoever waits gives up after this time, in milliseconds.
 const GIVE_UP_MS: u64 = 10_000;
 /// Between two steps a part of the ceiling is asked for, which any API that is well serves.
