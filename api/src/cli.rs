@@ -264,6 +264,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::process;
 
     #[test]
     fn the_definition_is_sound_and_the_reference_page_tells_it() {
@@ -273,6 +274,15 @@ mod tests {
         assert!(
             page.contains(&reference),
             "docs/configuration.md must hold this:\n\n{reference}"
+        );
+        let connections = format!(
+            "`api serve` holds at most {} client connections, and {} of game servers",
+            process::CONNECTIONS_MAX,
+            process::INTERNAL_CONNECTIONS_MAX
+        );
+        assert!(
+            page.contains(&connections),
+            "docs/configuration.md must hold: {connections}"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! What an operator may choose about the API, and the bounds that nobody chooses.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -50,13 +51,13 @@ impl Default for Config {
 
 /// Permits over SQLite: its readers, and a few calls that take turns at writing.
 pub const PERMITS_DEFAULT: u32 = 8;
-/// Calls of one teacher in a minute unless something else is said: a page of ten calls every second.
 /// Permits over so many connections to PostgreSQL: a fifth of them stays without one. A connection that comes back to its pool is first
 /// asked whether it is well, which takes a round trip; without some to spare, the next statement of every call would wait for that.
 #[must_use]
 pub const fn permits_over(connections: u32) -> u32 {
     connections - connections / 5
 }
+/// Calls of one teacher in a minute unless something else is said: a page of ten calls every second.
 pub const TEACHER_REQUESTS_MAX_DEFAULT: u32 = 600;
 /// Games that one teacher may start in a minute unless something else is said: one every three seconds is no class.
 pub const TEACHER_GAMES_MAX_DEFAULT: u32 = 20;
@@ -90,6 +91,8 @@ pub const UPLOADS_MAX: usize = 8;
 /// Files that are parsed at once: both cores of a small machine, and no more of its memory.
 pub const IMPORTS_PARSING_MAX: usize = 2;
 
+/// Characters of a teacher's name.
+pub const NAME_CHARS: RangeInclusive<usize> = 1..=80;
 /// Passwords that are hashed at once: each takes 19 MiB and a core for about 20 ms.
 pub const HASHES_AT_ONCE_MAX: usize = 2;
 /// Sign-ins that wait for their turn to hash: a staff room at nine o'clock, done in under a second.
@@ -114,6 +117,14 @@ pub const PAGE_LIMIT_DEFAULT: u32 = 50;
 /// Rows of a page at most.
 pub const PAGE_LIMIT_MAX: u32 = 100;
 
+/// Days that a dashboard counts when nothing is said.
+pub const DAYS_DEFAULT: u32 = 30;
+/// Days that it counts at most: a school year and its holidays.
+pub const DAYS_MAX: u32 = 366;
+
 /// Seconds that a client is asked to wait when the API is full; each of them is said to as many, so that they do not all come
 /// back at once.
 pub const RETRY_AFTER_S: [u32; 3] = [1, 2, 3];
+
+#[cfg(test)]
+mod documented;

@@ -15,7 +15,7 @@ mod options;
 pub use options::{MailOptions, MailOptionsError};
 
 /// Time for one letter to be taken by the mail server.
-const SEND_MAX: Duration = Duration::from_secs(30);
+pub(crate) const SEND_MAX: Duration = Duration::from_secs(30);
 
 /// A letter of plain text. Not `Debug`: it may hold a link that lets its reader in.
 pub struct Letter {

@@ -24,9 +24,9 @@ use crate::{sharing, watch};
 /// Where the API stands beside the pages; gateways pass the prefix on.
 const STORE: &str = "/store";
 /// Client connections held at once: a proxy's pools, or the browsers of a school's staff room.
-const CONNECTIONS_MAX: usize = 4_000;
+pub(crate) const CONNECTIONS_MAX: usize = 4_000;
 /// Connections of game servers held at once; each server keeps at most eight unused ones.
-const INTERNAL_CONNECTIONS_MAX: usize = 500;
+pub(crate) const INTERNAL_CONNECTIONS_MAX: usize = 500;
 /// How long requests in flight may go on after a stop was asked for; systems kill after 30 s.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long a call waits for a connection when a measurement has switched admission off: what sqlx does unless it is told otherwise.

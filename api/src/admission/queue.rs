@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::Class;
 
 /// While reads wait, at least one permit in so many goes to them: a dashboard that never comes makes its page ask again.
-const READ_EVERY: u32 = 16;
+pub(super) const READ_EVERY: u32 = 16;
 
 /// Free permits, or those who wait for one; never both.
 pub(super) struct Queue {

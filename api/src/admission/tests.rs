@@ -136,6 +136,35 @@ async fn a_pause_lets_others_in() {
     assert_eq!(free(&admission), (1, 0));
 }
 
+#[test]
+fn the_page_tells_the_classes() {
+    let page = include_str!("../../../docs/configuration.md");
+    for (class, name) in Class::ALL.into_iter().zip(["service", "entry", "edit", "read"]) {
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{name}` | ")))
+            .unwrap_or_else(|| panic!("docs/configuration.md does not tell of {name}"));
+        let wait = match class.wait_max() {
+            whole if whole.subsec_millis() == 0 => format!(" | {} s |", whole.as_secs()),
+            part => format!(" | {} ms |", part.as_millis()),
+        };
+        let beyond = match class.room_beyond() {
+            0 => String::new(),
+            room => format!("; {room} more may wait |"),
+        };
+        let share = match class {
+            Class::Read => format!("at least one permit in {}", queue::READ_EVERY),
+            Class::Service | Class::Entry | Class::Edit => String::new(),
+        };
+        for told in [wait, beyond, share] {
+            assert!(
+                line.contains(&told),
+                "docs/configuration.md: {told:?} is missing in {line}"
+            );
+        }
+    }
+}
+
 fn class() -> impl Strategy<Value = Class> {
     prop::sample::select(Class::ALL.to_vec())
 }

@@ -15,7 +15,7 @@ use runtime::metrics::{Counter, inc};
 use crate::admission::Class;
 use crate::body;
 use crate::cache::{View, Written};
-use crate::config::{ACCOUNT_BODY_BYTES_MAX, REFRESH_LIFE_MS, SESSIONS_MAX};
+use crate::config::{ACCOUNT_BODY_BYTES_MAX, NAME_CHARS, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
 use crate::extract::{Admittance, OwnPage, Refresh, SignIn, Teacher};
 use crate::openapi::Verb::{Delete, Get, Post};
@@ -26,9 +26,6 @@ use crate::service::Api;
 use crate::session::{Presented, RefreshToken, Session};
 use crate::store::{Account, Inserted};
 use crate::{plan, random, token};
-
-/// Characters of a name.
-const NAME_CHARS: std::ops::RangeInclusive<usize> = 1..=80;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     routes

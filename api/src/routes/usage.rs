@@ -7,17 +7,13 @@ use serde::Deserialize;
 
 use crate::admission::Class;
 use crate::cache::{View, Written};
+use crate::config::{DAYS_DEFAULT, DAYS_MAX};
 use crate::extract::{Params, Teacher};
 use crate::openapi::Verb::Get;
 use crate::openapi::{About, Routes};
 use crate::problem::Refusal;
 use crate::service::Api;
 use crate::store::DAY_MS;
-
-/// Days counted when nothing is said.
-const DAYS_DEFAULT: u32 = 30;
-/// Days counted at most: a school year and its holidays.
-const DAYS_MAX: u32 = 366;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     routes
