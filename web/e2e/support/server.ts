@@ -18,10 +18,12 @@ export class Server {
     readonly port: number,
     private readonly tls: boolean,
     private readonly demo: boolean,
+    private readonly smtp: string,
   ) {}
 
-  static async start({ tls = false, demo = false } = {}): Promise<Server> {
-    const server = new Server(await freePort(), tls, demo);
+  /** `smtp` is the address of a mail server; without it no letters are sent. */
+  static async start({ tls = false, demo = false, smtp = '' } = {}): Promise<Server> {
+    const server = new Server(await freePort(), tls, demo, smtp);
     try {
       await server.boot();
     } catch (error) {
@@ -48,6 +50,7 @@ export class Server {
     if (!existsSync(binary)) throw new Error(`${binary} is missing: build it, or set HOMEROOM_BIN`);
     const flags = ['--listen', `127.0.0.1:${this.port}`, '--data-dir', this.dataDir, '--public-url', this.url];
     if (this.demo) flags.push('--demo');
+    if (this.smtp) flags.push('--smtp', this.smtp, '--mail-from', 'Homeroom <homeroom@school.example>');
     if (this.tls) flags.push(...certificate(this.dataDir));
     const child = spawn(binary, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;

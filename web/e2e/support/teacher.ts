@@ -5,12 +5,12 @@ import { type Line } from './report.ts';
 import { number } from './phone.ts';
 
 export class Teacher {
-  readonly email = 'ada@school.example';
   readonly password = 'correct horse battery';
 
   constructor(
     readonly page: Page,
     private readonly url: string,
+    readonly email = 'ada@school.example',
   ) {}
 
   async signUp(): Promise<void> {

@@ -52,7 +52,7 @@ export const teacher = {
     signUpLead: "Free to start. Students never need an account.",
     lost: "Your sign-in has ended. Sign in again; your work is still here.",
     name: "Your name",
-    nameHint: "Only you see it.",
+    nameHint: "Seen by teachers you share a quiz with, never by students.",
     email: "E-mail address",
     password: "Password",
     passwordHint: (least: number) => `At least ${least} characters.`,
