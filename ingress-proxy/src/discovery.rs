@@ -184,11 +184,12 @@ impl Discovery {
         }
     }
 
-    /// Who is known now that these were found: they, and those who were found not long ago and are still to be found. When nobody was
-    /// found, it is the name service that has gone, and everybody stays.
+    /// Who is known now that these were found: they, and those who were found not long ago and are still to be found. When no
+    /// name was found, it is the name service that has gone, and everybody stays; an address is found without one.
     fn known_after(&mut self, found: Vec<(Source, Member)>, now: Instant) -> Vec<Member> {
-        if found.is_empty() {
-            self.known.values_mut().for_each(|known| known.seen = now);
+        if !found.iter().any(|(source, _)| source.changes()) {
+            let named = self.known.values_mut().filter(|known| known.source.changes());
+            named.for_each(|known| known.seen = now);
         }
         for (source, member) in found {
             let seen = now;
@@ -274,6 +275,33 @@ mod tests {
         assert_eq!(names(&[], at(500)), ["a", "b"]);
         assert_eq!(names(&["a"], at(559)), ["a", "b"]);
         assert_eq!(names(&["a", "c"], at(560)), ["a", "c"]);
+    }
+
+    /// An address needs no name service, so finding it says nothing of one that has gone.
+    #[tokio::test(start_paused = true)]
+    async fn while_no_name_is_found_everybody_who_was_found_by_one_stays() {
+        let (fixed, named): (Source, Source) = (
+            "a=10.0.0.7:1".parse().unwrap(),
+            "b=pod.example:1".parse().unwrap(),
+        );
+        let mut discovery = Discovery::new(vec![fixed.clone(), named.clone()]).unwrap();
+        let begun = Instant::now();
+        let mut names = |found: &[&Source], seconds| -> Vec<String> {
+            let member = |source: &Source| match source {
+                Source::One { name, .. } => Member::of(&format!("{name}=10.0.0.7:1")),
+                Source::Set(_) | Source::All(_) | Source::Service { .. } => unreachable!(),
+            };
+            let found = found
+                .iter()
+                .map(|source| ((*source).clone(), member(source)))
+                .collect();
+            let known = discovery.known_after(found, begun + Duration::from_secs(seconds));
+            known.into_iter().map(|m| m.name).collect()
+        };
+        assert_eq!(names(&[&fixed, &named], 0), ["a", "b"]);
+        for seconds in [30, 60, 500] {
+            assert_eq!(names(&[&fixed], seconds), ["a", "b"]);
+        }
     }
 
     #[tokio::test]

@@ -4,11 +4,13 @@
 use std::net::IpAddr;
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE, VIA,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderValue, Version};
 use protocol::routing;
+
+use crate::traces::TRACEPARENT;
 
 /// This proxy's name in `Via`, by which it knows a request that it has passed on before.
 pub(crate) const VIA_NAME: &str = "homeroom-proxy";
@@ -47,6 +49,9 @@ const HOP_BY_HOP: [HeaderName; 10] = [
     UPGRADE,
     HTTP2_SETTINGS,
 ];
+
+/// Headers that stay whatever `Connection` names: without them a server could not tell for whom a request is, or which one it is.
+const STAY: [HeaderName; 2] = [HOST, TRACEPARENT];
 
 /// Headers that a client may not write.
 const OURS: [HeaderName; 6] = [
@@ -94,6 +99,12 @@ pub(crate) fn for_client(headers: &mut HeaderMap) {
     remove_internal(headers);
 }
 
+/// Makes a handshake's headers, or those of its answer, ask for a WebSocket.
+pub(crate) fn for_socket(headers: &mut HeaderMap) {
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+}
+
 fn remove_internal(headers: &mut HeaderMap) {
     let internal = |name: &&HeaderName| name.as_str().starts_with(INTERNAL);
     let names: Vec<HeaderName> = headers.keys().filter(internal).cloned().collect();
@@ -111,7 +122,8 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
         .collect();
-    for name in named.iter().chain(&HOP_BY_HOP) {
+    let named = named.iter().filter(|name| !STAY.contains(name));
+    for name in named.chain(&HOP_BY_HOP) {
         headers.remove(name);
     }
 }

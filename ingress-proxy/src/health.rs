@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::time::MissedTickBehavior;
 
 use crate::tunnels::Tunnels;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, is_ours};
 
 /// How often a server is asked.
 const EVERY: Duration = Duration::from_secs(1);
@@ -71,9 +71,13 @@ pub(crate) async fn watch(server: Arc<Upstream>, tunnels: Tunnels) {
     let mut judge = Judge::default();
     loop {
         due.tick().await;
-        let said = hear(address).await;
+        let heard = hear(address).await;
         let Some(server) = server.upgrade() else {
             return;
+        };
+        let Some(said) = heard else {
+            // Nothing was learnt. To take all servers for gone would close every tunnel there is.
+            continue;
         };
         let ready = judge.readiness_after(said);
         server.set_silent(judge.silences >= SILENCES_MAX);
@@ -123,12 +127,18 @@ impl Judge {
     }
 }
 
-/// What the server says that listens at `address`.
-async fn hear(address: SocketAddr) -> Said {
+/// What the server says that listens at `address`; none when this process cannot ask.
+async fn hear(address: SocketAddr) -> Option<Said> {
     match tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
-        Ok(Ok(stream)) => within(PATIENCE, ask(address, stream)).await,
-        Ok(Err(_)) | Err(_) => Said::Unreached,
+        Ok(Ok(stream)) => Some(within(PATIENCE, ask(address, stream)).await),
+        Ok(Err(error)) => failure(&error),
+        Err(_) => Some(Said::Unreached),
     }
+}
+
+/// What a connection that fails says of the server: nothing when it is this process that has no descriptor left.
+fn failure(error: &std::io::Error) -> Option<Said> {
+    (!is_ours(error)).then_some(Said::Unreached)
 }
 
 async fn within(patience: Duration, asking: impl Future<Output = Option<StatusCode>>) -> Said {
@@ -173,6 +183,14 @@ mod tests {
         assert_eq!(said(Said::No), Some(false));
         assert_eq!(said(Said::Nothing), None);
         assert_eq!(said(Said::Yes), Some(true));
+    }
+
+    #[test]
+    fn a_want_of_descriptors_says_nothing_of_a_server() {
+        let refused = std::io::ErrorKind::ConnectionRefused.into();
+        assert_eq!(failure(&refused), Some(Said::Unreached));
+        let no_descriptor = std::io::Error::from_raw_os_error(24);
+        assert_eq!(failure(&no_descriptor), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The ingress proxy: keeps everybody of one game on the server that holds it, and spreads everything else over the APIs.
 
+mod admit;
 mod budget;
 mod course;
 mod discovery;

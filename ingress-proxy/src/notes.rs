@@ -9,6 +9,7 @@ use http::{Method, Response, Version};
 use runtime::metrics::{self, Counter, Histogram};
 use tokio::time::Instant;
 
+use crate::admit::Asked;
 use crate::key::KeyError;
 use crate::refusal::Refusal;
 use crate::route::Route;
@@ -40,8 +41,8 @@ struct Line {
 
 impl Noted {
     /// A request that has come. `logged` says whether there is an access log.
-    pub(crate) fn new(parts: &Parts, route: Route, client: IpAddr, socket: bool, logged: bool) -> Self {
-        metrics::inc(match (route, socket) {
+    pub(crate) fn new(parts: &Parts, asked: Asked, logged: bool) -> Self {
+        metrics::inc(match (asked.route, asked.socket) {
             (Route::Game, false) => Counter::ProxyGameRequestsTotal,
             (Route::Game, true) => Counter::ProxySocketRequestsTotal,
             (Route::Store, _) => Counter::ProxyStoreRequestsTotal,
@@ -51,8 +52,8 @@ impl Noted {
             method: parts.method.clone(),
             // A path is ASCII, so it can be cut anywhere.
             path: parts.uri.path().chars().take(PATH_BYTES_MAX).collect(),
-            client,
-            route: route.name(),
+            client: asked.client.address,
+            route: asked.route.name(),
             http: parts.version,
             trace: traces::id(&parts.headers),
         };
@@ -102,8 +103,11 @@ pub(crate) fn refused(refusal: Refusal) {
         | Refusal::Handshake
         | Refusal::HandshakeVersion
         | Refusal::TooLarge(_)
+        | Refusal::BrokenBody
+        | Refusal::LateBody
         | Refusal::Loop => Counter::ProxyRefusedTotal,
         Refusal::NoServer => Counter::ProxyNoServerTotal,
+        Refusal::Busy => Counter::ProxyBusyTotal,
         Refusal::Moving => Counter::ProxyMovingTotal,
         Refusal::Broken => Counter::ProxyBrokenTotal,
         Refusal::Late => Counter::ProxyLateTotal,

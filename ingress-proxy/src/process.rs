@@ -20,6 +20,10 @@ use crate::cli::Config;
 const GRACE: Duration = Duration::from_secs(3);
 /// Descriptors of one client: its own connection and one to a server.
 const DESCRIPTORS_PER_CLIENT: usize = 2;
+/// Requests of HTTP/2 at once: twice what APIs with 4,000 calls a second have in work when each takes 60 ms.
+const HTTP2_REQUESTS_MAX: usize = 512;
+/// Where descriptors are few, they get one in this many.
+const HTTP2_SHARE: usize = 16;
 /// Connections of the listener that only redirects; part of what is kept back of the descriptors.
 const REDIRECTED_AT_ONCE: usize = 100;
 /// How often readiness is told to the metrics.
@@ -60,8 +64,12 @@ pub(crate) fn prepare(config: Config) -> Prepared {
         }
         (None, _) | (_, None) => None,
     };
-    let capacity =
-        descriptors::client_capacity().unwrap_or_else(|error| refuse(error)) / DESCRIPTORS_PER_CLIENT;
+    let capacity = descriptors::client_capacity().unwrap_or_else(|error| refuse(error));
+    let http2_requests_max = match tls {
+        Some(_) if !config.no_http2 => (capacity / HTTP2_SHARE).min(HTTP2_REQUESTS_MAX),
+        Some(_) | None => 0,
+    };
+    let capacity = (capacity - http2_requests_max) / DESCRIPTORS_PER_CLIENT;
     let asked = usize::try_from(config.connections_max).unwrap_or(usize::MAX);
     if capacity < asked {
         tracing::warn!(
@@ -74,6 +82,7 @@ pub(crate) fn prepare(config: Config) -> Prepared {
     let settings = Settings {
         https: tls.is_some(),
         body_bytes_max: config.body_bytes_max,
+        http2_requests_max,
         trusted: config.trust_forwarded.clone(),
         hsts: hsts.and_then(|value| HeaderValue::try_from(value).ok()),
         access_log: config.access_log,

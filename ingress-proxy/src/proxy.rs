@@ -3,6 +3,7 @@
 mod api;
 mod game;
 mod handshake;
+mod share;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,25 +17,24 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::header::STRICT_TRANSPORT_SECURITY;
 use http::request::Parts;
-use http::uri::PathAndQuery;
-use http::{HeaderValue, Request, Response, Uri};
+use http::{HeaderValue, Request, Response};
 use http_body_util::{LengthLimitError, Limited};
 use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;
 use ipnet::IpNet;
+use runtime::http::Lane;
 use tokio::task::JoinHandle;
 
+use crate::admit::{self, Asked, To};
 use crate::budget::Budget;
 use crate::group::Group;
-use crate::headers::{self, Client};
 use crate::notes::{self, Noted};
 use crate::owners::Owners;
 use crate::refusal::Refusal;
-use crate::route::Route;
 use crate::traces::Traces;
 use crate::tunnels::Tunnels;
 use crate::upstream::UpstreamError;
-use crate::{forwarded, http2, key, screen};
+use share::Share;
 
 /// Time for an answer to a request without a body: the slowest is a list over a full database.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
@@ -48,6 +48,8 @@ pub struct Settings {
     pub https: bool,
     /// Bytes of a request's body.
     pub body_bytes_max: u64,
+    /// Requests of HTTP/2 that are answered at once beside one of each connection, all connections together.
+    pub http2_requests_max: usize,
     /// Networks of proxies in front of this one, whose word about the client is taken.
     pub trusted: Vec<IpNet>,
     /// What clients are told to do about HTTPS from now on, as `Strict-Transport-Security`.
@@ -68,6 +70,7 @@ struct Inner {
     owners: Owners,
     budget: Budget,
     tunnels: Tunnels,
+    share: Share,
     traces: Traces,
     /// Requests to APIs so far; what the two that are compared are drawn by.
     drawn: AtomicU64,
@@ -78,6 +81,7 @@ impl Proxy {
     #[must_use]
     pub fn new(games: Group, apis: Group, settings: Settings) -> Self {
         Self(Arc::new(Inner {
+            share: Share::new(settings.http2_requests_max),
             settings,
             tunnels: games.tunnels().clone(),
             games,
@@ -102,22 +106,16 @@ impl Proxy {
             .map_or((Ipv4Addr::UNSPECIFIED, 0).into(), |ConnectInfo(peer)| peer);
         let upgrade = hyper::upgrade::on(&mut request);
         let (mut parts, body) = request.into_parts();
-        http2::as_http1(&mut parts);
-        let is_trusted = forwarded::is_trusted(peer.ip(), &settings.trusted);
-        self.0.traces.adopt(&mut parts.headers, is_trusted);
-        let client = forwarded::client(peer, settings.https, &parts.headers, &settings.trusted);
-        let route = Route::of(parts.uri.path());
-        let socket = screen::wants_socket(&parts.headers);
-        let noted = Noted::new(&parts, route, client.address, socket, settings.access_log);
-        let passed = match screen::check(&parts) {
-            Ok(()) => self.pass_on(parts, body, upgrade, route, client).await,
-            Err(refusal) => Err(refusal),
-        };
+        let (https, trusted) = (settings.https, &settings.trusted);
+        let lane = parts.extensions.remove::<Lane>();
+        let asked = admit::look(&mut parts, peer, https, trusted, &self.0.traces);
+        let noted = Noted::new(&parts, asked, settings.access_log);
+        let passed = self.pass_on(parts, body, upgrade, asked, lane).await;
         let mut response = passed.unwrap_or_else(|refusal| {
             notes::refused(refusal);
             refusal.into_response()
         });
-        if let Some(hsts) = settings.hsts.as_ref().filter(|_| client.https) {
+        if let Some(hsts) = settings.hsts.as_ref().filter(|_| asked.client.https) {
             response
                 .headers_mut()
                 .insert(STRICT_TRANSPORT_SECURITY, hsts.clone());
@@ -131,26 +129,24 @@ impl Proxy {
         mut parts: Parts,
         body: Body,
         upgrade: OnUpgrade,
-        route: Route,
-        client: Client,
+        asked: Asked,
+        lane: Option<Lane>,
     ) -> Result<Response<Body>, Refusal> {
-        let has_body = !body.is_end_stream();
+        let to = admit::admit(&mut parts, asked, !body.is_end_stream())?;
         let body = self.limited(body)?;
-        match route {
-            Route::Game => {
-                let code = key::parse(parts.uri.query().unwrap_or_default()).map_err(Refusal::Key)?;
-                if screen::is_handshake(&parts, has_body)? {
-                    self.tunnel(code, parts, client, upgrade).await
-                } else {
-                    prepare(&mut parts, route, client);
-                    self.ask_game(code, Request::from_parts(parts, body)).await
-                }
-            }
-            Route::Store | Route::Page => {
-                prepare(&mut parts, route, client);
-                self.ask_api(Request::from_parts(parts, body)).await
-            }
-        }
+        let place = match lane {
+            Some(lane) => Some(self.0.share.take(&lane).await?),
+            None => None,
+        };
+        let response = match to {
+            To::Socket(code) => self.tunnel(code, parts, upgrade).await,
+            To::Game(code) => self.ask_game(code, Request::from_parts(parts, body)).await,
+            To::Api => self.ask_api(Request::from_parts(parts, body)).await,
+        }?;
+        Ok(match place {
+            Some(place) => share::held(response, place),
+            None => response,
+        })
     }
 
     fn limited(&self, body: Body) -> Result<Body, Refusal> {
@@ -175,6 +171,12 @@ impl Proxy {
         }
         match error {
             UpstreamError::Connect(..) => Refusal::NoServer,
+            UpstreamError::Exhausted(error) => {
+                tracing::error!(%error, "this process can open no more connections");
+                Refusal::Busy
+            }
+            // What hyper calls the user's is the body, which came from the client.
+            UpstreamError::Broken(error) if error.is_user() => Refusal::BrokenBody,
             UpstreamError::Broken(_) => Refusal::Broken,
             UpstreamError::Late => Refusal::Late,
         }
@@ -193,29 +195,6 @@ fn is_too_large(error: &UpstreamError) -> bool {
     false
 }
 
-/// Turns a client's request into one for a server.
-fn prepare(parts: &mut Parts, route: Route, client: Client) {
-    headers::for_server(&mut parts.headers, client, parts.version);
-    parts.uri = server_uri(&parts.uri, route);
-    parts.version = http::Version::HTTP_11;
-}
-
-/// The path as the server knows it, without scheme and authority.
-fn server_uri(uri: &Uri, route: Route) -> Uri {
-    let path = match route {
-        Route::Game => crate::route::game_path(uri.path()),
-        Route::Store | Route::Page => uri.path(),
-    };
-    let whole = match uri.query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    // A part of a valid path is a valid path.
-    whole
-        .parse::<PathAndQuery>()
-        .map_or_else(|_| Uri::default(), Uri::from)
-}
-
 impl tower::Service<Request<Body>> for Proxy {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -228,32 +207,5 @@ impl tower::Service<Request<Body>> for Proxy {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let answering = self.clone().answer(request);
         Box::pin(async move { Ok(answering.await) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_sees_its_own_path_and_the_query_as_it_came() {
-        for (uri, route, seen) in [
-            (
-                "/game/watch?g=K7Q2MX&a=%20;b",
-                Route::Game,
-                "/watch?g=K7Q2MX&a=%20;b",
-            ),
-            ("/game?g=K7Q2MX", Route::Game, "/?g=K7Q2MX"),
-            ("/game/watch?", Route::Game, "/watch?"),
-            (
-                "http://quiz.example/game/%2e%2e/x?g=K7Q2MX",
-                Route::Game,
-                "/%2e%2e/x?g=K7Q2MX",
-            ),
-            ("/store/quizzes?after=1", Route::Store, "/store/quizzes?after=1"),
-            ("/", Route::Page, "/"),
-        ] {
-            assert_eq!(server_uri(&uri.parse().unwrap(), route).to_string(), seen);
-        }
     }
 }

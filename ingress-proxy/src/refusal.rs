@@ -41,12 +41,21 @@ pub(crate) enum Refusal {
     /// The body has more than the limit's bytes.
     #[error("The body may have {0} bytes.")]
     TooLarge(u64),
+    /// The body is not framed as it says, or the client broke off.
+    #[error("The body ended before it was whole, or is not chunked as it says.")]
+    BrokenBody,
+    /// The body did not come.
+    #[error("The body did not arrive in time.")]
+    LateBody,
     /// The proxy is its own server.
     #[error("The request has been here before; the operator must look at the proxy's configuration.")]
     Loop,
     /// No server could be reached.
     #[error("No server can be reached right now. Try again in a moment.")]
     NoServer,
+    /// The process may open no more connections, or HTTP/2 has its share of them.
+    #[error("This server has as many requests as it may. Try again in a moment.")]
+    Busy,
     /// Servers send the request to one another.
     #[error("The game is moving between servers. Try again in a moment.")]
     Moving,
@@ -77,10 +86,17 @@ impl Refusal {
                 "Upgrade required",
             ),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "Body too large"),
+            Self::BrokenBody => (StatusCode::BAD_REQUEST, "bad-body", "Bad request"),
+            Self::LateBody => (StatusCode::REQUEST_TIMEOUT, "body-timeout", "Request timeout"),
             Self::Loop => (StatusCode::LOOP_DETECTED, "proxy-loop", "Loop detected"),
             Self::NoServer => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "no-server",
+                "Temporarily unavailable",
+            ),
+            Self::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "proxy-busy",
                 "Temporarily unavailable",
             ),
             Self::Moving => (
@@ -91,6 +107,14 @@ impl Refusal {
             Self::Broken => (StatusCode::BAD_GATEWAY, "server-broke-off", "Bad gateway"),
             Self::Late => (StatusCode::GATEWAY_TIMEOUT, "server-late", "Gateway timeout"),
         }
+    }
+
+    /// Whether another server would do no better, and this one has done nothing wrong: it is the client's body, or the proxy itself.
+    pub(crate) fn is_no_servers(self) -> bool {
+        matches!(
+            self,
+            Self::TooLarge(_) | Self::BrokenBody | Self::LateBody | Self::Busy
+        )
     }
 
     /// The answer for the client.
@@ -107,7 +131,7 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {
-            Self::NoServer | Self::Moving | Self::Broken | Self::Late => {
+            Self::NoServer | Self::Busy | Self::Moving | Self::Broken | Self::Late => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
             }
             Self::HandshakeVersion => {
@@ -120,7 +144,12 @@ impl Refusal {
                 );
             }
             // Where its next request begins cannot be known.
-            Self::Host | Self::Target | Self::TransferCoding | Self::TooLarge(_) => {
+            Self::Host
+            | Self::Target
+            | Self::TransferCoding
+            | Self::TooLarge(_)
+            | Self::BrokenBody
+            | Self::LateBody => {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Self::Key(_) | Self::Handshake | Self::Loop => {}

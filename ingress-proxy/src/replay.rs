@@ -1,10 +1,17 @@
 //! Requests that can be sent to another server as well, should the first one not take them.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request};
 use hyper::body::Body as _;
+
+use crate::refusal::Refusal;
+
+/// Time for a kept body to arrive: what a server gives a body.
+const ARRIVAL_MAX: Duration = Duration::from_secs(60);
 
 /// A request, as often as it may be sent.
 pub(crate) enum Replay {
@@ -18,8 +25,8 @@ impl Replay {
     /// A body of at most `kept_bytes` is read first, so that it can be sent again.
     ///
     /// # Errors
-    /// The client broke off while sending it.
-    pub(crate) async fn new(request: Request<Body>, kept_bytes: u64) -> Result<Self, axum::Error> {
+    /// The client broke off while sending it, or did not send it in time.
+    pub(crate) async fn new(request: Request<Body>, kept_bytes: u64) -> Result<Self, Refusal> {
         let kept = request
             .body()
             .size_hint()
@@ -29,8 +36,12 @@ impl Replay {
             Some(0) => Ok(Self::Whole(request.into_parts().0, Bytes::new())),
             Some(bytes) => {
                 let (parts, body) = request.into_parts();
-                let body = axum::body::to_bytes(body, bytes).await?;
-                Ok(Self::Whole(parts, body))
+                let arriving = axum::body::to_bytes(body, bytes);
+                match tokio::time::timeout(ARRIVAL_MAX, arriving).await {
+                    Ok(Ok(body)) => Ok(Self::Whole(parts, body)),
+                    Ok(Err(_)) => Err(Refusal::BrokenBody),
+                    Err(_) => Err(Refusal::LateBody),
+                }
             }
             None => Ok(Self::Once(Some(request))),
         }

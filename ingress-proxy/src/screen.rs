@@ -7,12 +7,10 @@ use http::header::{
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
+use protocol::handshake;
 
 use crate::headers::VIA_NAME;
 use crate::refusal::Refusal;
-
-/// Characters of a `Sec-WebSocket-Key`: sixteen bytes in base64.
-const KEY_CHARS: usize = 24;
 
 /// Refuses what must not be passed on.
 pub(crate) fn check(parts: &Parts) -> Result<(), Refusal> {
@@ -67,13 +65,8 @@ pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
     has_token(headers, &CONNECTION, "upgrade") && has_token(headers, &UPGRADE, "websocket")
 }
 
-/// Whether the client wants a WebSocket; then the handshake must be one.
-pub(crate) fn is_handshake(parts: &Parts, has_body: bool) -> Result<bool, Refusal> {
-    let wanted =
-        has_token(&parts.headers, &CONNECTION, "upgrade") && has_token(&parts.headers, &UPGRADE, "websocket");
-    if !wanted {
-        return Ok(false);
-    }
+/// Whether a handshake for a WebSocket is one.
+pub(crate) fn check_handshake(parts: &Parts, has_body: bool) -> Result<(), Refusal> {
     let one = |name: HeaderName| {
         let mut values = parts.headers.get_all(name).iter();
         values.next().filter(|_| values.next().is_none())
@@ -85,7 +78,7 @@ pub(crate) fn is_handshake(parts: &Parts, has_body: bool) -> Result<bool, Refusa
         return Err(Refusal::HandshakeVersion);
     }
     match one(SEC_WEBSOCKET_KEY) {
-        Some(key) if key.len() == KEY_CHARS => Ok(true),
+        Some(key) if handshake::is_key(key.as_bytes()) => Ok(()),
         Some(_) | None => Err(Refusal::Handshake),
     }
 }

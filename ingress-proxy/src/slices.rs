@@ -83,9 +83,9 @@ struct View {
     service: String,
     ports: Ports,
     /// Pods by slice.
-    whole: BTreeMap<String, Vec<Member>>,
+    whole: BTreeMap<String, Vec<Pod>>,
     /// The same of a list that is not at its end.
-    coming: BTreeMap<String, Vec<Member>>,
+    coming: BTreeMap<String, Vec<Pod>>,
     pods: Arc<Mutex<Option<Vec<Member>>>>,
     news: Arc<Notify>,
     is_failing: bool,
@@ -141,29 +141,41 @@ impl View {
     }
 
     fn tell(&self) {
-        let mut pods: Vec<Member> = self.whole.values().flatten().cloned().collect();
-        // One that moves from slice to slice, or has addresses of both families, is in two of them.
-        pods.sort();
-        pods.dedup_by(|later, earlier| later.name == earlier.name);
+        // One that moves from slice to slice, or has addresses of both families, is in two of them; one that ends may be listed
+        // beside the one that takes its name.
+        let mut pods: Vec<&Pod> = self.whole.values().flatten().collect();
+        pods.sort_by_key(|pod| (&pod.member.name, !pod.is_ready, &pod.member));
+        pods.dedup_by_key(|pod| &pod.member.name);
+        let pods = pods.into_iter().map(|pod| pod.member.clone()).collect();
         *lock(&self.pods) = Some(pods);
         self.news.notify_one();
         self.news.notify_waiters();
     }
 }
 
+/// A pod of a slice.
+#[derive(Debug)]
+struct Pod {
+    member: Member,
+    is_ready: bool,
+}
+
 /// The pods of a slice. All of them when they can be asked themselves whether they are ready, or else those that Kubernetes
 /// calls so: a game server that starts anew keeps its place, and only then.
-fn members(slice: &EndpointSlice, ports: Ports) -> Vec<Member> {
+fn members(slice: &EndpointSlice, ports: Ports) -> Vec<Pod> {
     let pods = slice.endpoints.iter().filter_map(|endpoint| {
         let is_ready = endpoint.conditions.as_ref().and_then(|c| c.ready).unwrap_or(true);
         let pod = endpoint.target_ref.as_ref()?;
         let name = pod.name.clone().filter(|name| is_name(name))?;
         let address: IpAddr = endpoint.addresses.first()?.parse().ok()?;
         let is_pod = pod.kind.as_deref() == Some("Pod");
-        (is_pod && (is_ready || ports.probe.is_some())).then(|| Member {
-            name,
-            address: SocketAddr::new(address, ports.own),
-            probe_port: ports.probe,
+        (is_pod && (is_ready || ports.probe.is_some())).then(|| Pod {
+            member: Member {
+                name,
+                address: SocketAddr::new(address, ports.own),
+                probe_port: ports.probe,
+            },
+            is_ready,
         })
     });
     pods.collect()
@@ -204,7 +216,7 @@ mod tests {
         let members = members(&slice, ports);
         members
             .iter()
-            .map(|m| format!("{} {} {:?}", m.name, m.address, m.probe_port))
+            .map(|Pod { member: m, .. }| format!("{} {} {:?}", m.name, m.address, m.probe_port))
             .collect()
     }
 
@@ -229,6 +241,54 @@ mod tests {
                 "game-2 10.0.0.9:1 Some(2)",
                 "game-3 [fd00::1]:1 Some(2)"
             ]
+        );
+    }
+
+    /// A pod that is on its way out may be listed beside the one that takes its name, and its address is nobody's soon.
+    #[test]
+    fn of_two_pods_of_one_name_the_ready_one_is_meant() {
+        let slice = |name: &str, pods: &[(&str, bool)]| -> EndpointSlice {
+            let endpoints: Vec<_> = pods
+                .iter()
+                .map(|(address, ready)| {
+                    json!({
+                        "addresses": [address],
+                        "conditions": { "ready": ready },
+                        "targetRef": { "kind": "Pod", "name": "game-0" },
+                    })
+                })
+                .collect();
+            let slice =
+                json!({ "metadata": { "name": name }, "addressType": "IPv4", "endpoints": endpoints });
+            serde_json::from_value(slice).unwrap()
+        };
+        let mut view = View {
+            service: "game".to_owned(),
+            ports: Ports {
+                own: 1,
+                probe: Some(2),
+            },
+            whole: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            pods: Arc::default(),
+            news: Arc::default(),
+            is_failing: false,
+        };
+        let mut after = |slice| {
+            view.heard(Event::Apply(slice));
+            let pods = lock(&view.pods).clone().unwrap();
+            pods.iter().map(|pod| pod.address.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(after(slice("a", &[("10.0.0.5", false)])), ["10.0.0.5:1"]);
+        assert_eq!(
+            after(slice("a", &[("10.0.0.5", false), ("10.0.0.9", true)])),
+            ["10.0.0.9:1"]
+        );
+        // Both in one slice or in two, and none of them ready.
+        assert_eq!(after(slice("b", &[("10.0.0.7", true)])), ["10.0.0.7:1"]);
+        assert_eq!(
+            after(slice("b", &[("10.0.0.4", false), ("10.0.0.6", false)])),
+            ["10.0.0.9:1"]
         );
     }
 }

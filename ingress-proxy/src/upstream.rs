@@ -22,6 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::members::{Kind, Member};
+pub(crate) use body::bounded;
 use pool::Pool;
 use suspicion::Suspicion;
 
@@ -33,6 +34,9 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// Bytes of an answer's head: what the servers send is under 1 kB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
+/// `ENFILE` and `EMFILE`, on Linux as on macOS: no descriptor is left, in the system or in the process.
+const NO_DESCRIPTOR: [i32; 2] = [23, 24];
+
 /// What all APIs together are called in the metrics.
 const APIS: &str = "api";
 
@@ -42,6 +46,9 @@ pub enum UpstreamError {
     /// There is no connection; nothing was sent.
     #[error("connect to {0}")]
     Connect(SocketAddr, #[source] std::io::Error),
+    /// There is no connection because this process, or this machine, can make no more; the server has no part in it.
+    #[error("open one more connection")]
+    Exhausted(#[source] std::io::Error),
     /// It took the request, or a part of it, and gave no answer that can be read.
     #[error("the server broke off")]
     Broken(#[source] hyper::Error),
@@ -133,6 +140,9 @@ impl Upstream {
 
     async fn connect(&self) -> Result<TcpStream, UpstreamError> {
         let failed = |error| {
+            if is_ours(&error) {
+                return UpstreamError::Exhausted(error);
+            }
             self.suspicion.failed(Instant::now());
             UpstreamError::Connect(self.member.address, error)
         };
@@ -232,6 +242,14 @@ impl Upstream {
     }
 }
 
+/// Whether it is this process or this machine that can make no more connections.
+pub(crate) fn is_ours(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::AddrNotAvailable
+        || error
+            .raw_os_error()
+            .is_some_and(|number| NO_DESCRIPTOR.contains(&number))
+}
+
 /// Counts a request for as long as it is being answered.
 struct Load(Arc<Upstream>);
 
@@ -245,5 +263,20 @@ impl Load {
 impl Drop for Load {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_machine_cannot_do_is_not_held_against_a_server() {
+        for (number, ours) in [(23, true), (24, true), (111, false), (104, false)] {
+            let error = std::io::Error::from_raw_os_error(number);
+            assert_eq!(is_ours(&error), ours, "{error}");
+        }
+        assert!(is_ours(&std::io::ErrorKind::AddrNotAvailable.into()));
+        assert!(!is_ours(&std::io::ErrorKind::TimedOut.into()));
     }
 }

@@ -10,6 +10,7 @@ pub mod close;
 pub mod error;
 #[cfg(test)]
 mod generated;
+pub mod handshake;
 pub mod host;
 pub mod ids;
 pub mod placement;

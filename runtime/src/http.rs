@@ -6,6 +6,7 @@
 mod body;
 mod door;
 mod flood;
+mod lane;
 mod refuse;
 mod stall;
 mod stream;
@@ -33,6 +34,7 @@ use tower::{Service, ServiceExt};
 use crate::lifecycle::Shutdown;
 use crate::metrics::{self, Counter};
 pub use door::bind;
+pub use lane::Lane;
 pub use stream::Stream;
 
 /// Time for a request's head to arrive, and for an idle kept-alive connection to send its next one.

@@ -120,6 +120,7 @@ table!(
         ProxyKeysMalformedTotal = "homeroom_proxy_keys_refused_total" { "reason" = "malformed" } "Requests refused for want of a game's key, by what was wrong with it.";
         ProxyRefusedTotal = "homeroom_proxy_requests_refused_total" "Requests that the proxy refused for their form or size.";
         ProxyNoServerTotal = "homeroom_proxy_requests_failed_total" { "reason" = "no_server" } "Requests without an answer of a server, by reason.";
+        ProxyBusyTotal = "homeroom_proxy_requests_failed_total" { "reason" = "busy" } "Requests without an answer of a server, by reason.";
         ProxyMovingTotal = "homeroom_proxy_requests_failed_total" { "reason" = "moving" } "Requests without an answer of a server, by reason.";
         ProxyBrokenTotal = "homeroom_proxy_requests_failed_total" { "reason" = "broken" } "Requests without an answer of a server, by reason.";
         ProxyLateTotal = "homeroom_proxy_requests_failed_total" { "reason" = "late" } "Requests without an answer of a server, by reason.";

@@ -22,7 +22,7 @@ impl Proxy {
     /// An HTTP call to an API.
     pub(super) async fn ask_api(&self, request: Request<Body>) -> Result<Response<Body>, Refusal> {
         self.0.budget.earn();
-        let mut replay = Replay::new(request, 0).await.map_err(|_| Refusal::Broken)?;
+        let mut replay = Replay::new(request, 0).await?;
         let patience = if replay.has_body() {
             ANSWER_WITH_BODY_MAX
         } else {
@@ -45,8 +45,11 @@ impl Proxy {
                     return Ok(response);
                 }
                 Err((error, unsent)) => {
-                    server.metrics().failed();
                     why = self.refusal(&error);
+                    if why.is_no_servers() {
+                        return Err(why);
+                    }
+                    server.metrics().failed();
                     // What nobody has seen may go to another one at once; what somebody may have begun with only once, and
                     // not when it was slowness that ended it.
                     if unsent.is_none() {

@@ -20,9 +20,9 @@ use crate::upstream::{Upstream, UpstreamError};
 
 /// Time after which no further server is asked: a phone tries again by itself then.
 const SEARCH_MAX: Duration = Duration::from_secs(6);
-/// Bytes of a body that is kept until it is known which server takes it. A game is created with 200 bytes; a whole quiz in
-/// the body is sent to one server only.
-const KEPT_BODY_BYTES: u64 = 64 * 1024;
+/// Bytes of a body that is kept until it is known which server takes it: as many as a head may have, since a slow client holds them
+/// for a minute. A game is created with 200 bytes, and a quiz of 20 questions has 8 KiB; a larger one is sent to one server only.
+const KEPT_BODY_BYTES: u64 = 16 * 1024;
 
 /// The search for the server that holds a game.
 pub(super) struct Search<'a> {
@@ -109,6 +109,10 @@ impl<'a> Search<'a> {
             if accepted && self.first.as_ref() != Some(server) {
                 owners.remember(self.code, server.0.name());
             }
+            // It stops, or has no place: whoever comes next asks where the game is by then.
+            if status.is_server_error() {
+                owners.forget(self.code);
+            }
             return Ok(true);
         }
         owners.forget(self.code);
@@ -132,9 +136,7 @@ impl Proxy {
         code: GameCode,
         request: Request<Body>,
     ) -> Result<Response<Body>, Refusal> {
-        let mut replay = Replay::new(request, KEPT_BODY_BYTES)
-            .await
-            .map_err(|_| Refusal::Broken)?;
+        let mut replay = Replay::new(request, KEPT_BODY_BYTES).await?;
         let patience = if replay.has_body() {
             ANSWER_WITH_BODY_MAX
         } else {
@@ -149,6 +151,10 @@ impl Proxy {
             };
             search.mark(request.headers_mut());
             match server.0.send(request, patience).await {
+                // Nobody asked for another protocol.
+                Ok(response) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                    return Err(Refusal::Broken);
+                }
                 Ok(mut response) => {
                     if search.settles(&server, response.status(), response.headers())? {
                         headers::for_client(response.headers_mut());
@@ -158,8 +164,11 @@ impl Proxy {
                     why = Refusal::Moving;
                 }
                 Err((error, unsent)) => {
-                    search.unreachable(&server);
                     why = self.refusal(&error);
+                    if why.is_no_servers() {
+                        return Err(why);
+                    }
+                    search.unreachable(&server);
                     let untouched = unsent.is_some() || matches!(error, UpstreamError::Connect(..));
                     replay.unsent(unsent);
                     if !(untouched || replay.is_idempotent()) {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CONNECTION, UPGRADE};
+use http::header::UPGRADE;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::upgrade::{OnUpgrade, Upgraded};
@@ -17,15 +17,14 @@ use protocol::ids::GameCode;
 use runtime::http::Stream;
 use tokio::net::TcpStream;
 
+use super::Proxy;
 use super::game::Search;
-use super::{Proxy, server_uri};
-use crate::headers::{self, Client};
+use crate::headers;
 use crate::notes::ServedBy;
 use crate::refusal::Refusal;
-use crate::route::Route;
 use crate::screen;
 use crate::tunnel::{self, Ended};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::{self, Upstream, UpstreamError};
 
 /// Time for both connections to become a tunnel once 101 has been said: the client has to take 200 bytes.
 const SWITCH_MAX: Duration = Duration::from_secs(10);
@@ -36,13 +35,9 @@ impl Proxy {
         &self,
         code: GameCode,
         parts: Parts,
-        client: Client,
         upgrade: OnUpgrade,
     ) -> Result<Response<Body>, Refusal> {
-        let uri = server_uri(&parts.uri, Route::Game);
-        let mut headers = parts.headers;
-        headers::for_server(&mut headers, client, parts.version);
-        switch(&mut headers);
+        let (uri, mut headers) = (parts.uri, parts.headers);
         let mut search = Search::new(self, code);
         let mut why = Refusal::NoServer;
         while let Some(server) = search.ask() {
@@ -55,12 +50,15 @@ impl Proxy {
                     why = Refusal::Moving;
                 }
                 Err(error) => {
-                    search.unreachable(&server);
                     why = self.refusal(&error);
+                    if why.is_no_servers() {
+                        return Err(why);
+                    }
+                    search.unreachable(&server);
                     match error {
                         // A handshake changes nothing, so another server may have it.
                         UpstreamError::Connect(..) | UpstreamError::Broken(_) => {}
-                        UpstreamError::Late => return Err(why),
+                        UpstreamError::Late | UpstreamError::Exhausted(_) => return Err(why),
                     }
                 }
             }
@@ -79,17 +77,17 @@ impl Proxy {
         response.extensions_mut().insert(served_by);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             headers::for_client(response.headers_mut());
-            return Ok(response.map(Body::new));
+            return Ok(upstream::bounded(response));
         }
         if !screen::has_token(response.headers(), &UPGRADE, "websocket") {
             return Err(Refusal::Broken);
         }
         headers::for_client(response.headers_mut());
-        switch(response.headers_mut());
-        let upstream = hyper::upgrade::on(&mut response);
+        headers::for_socket(response.headers_mut());
+        let server_side = hyper::upgrade::on(&mut response);
         let tunnels = self.0.tunnels.clone();
         tokio::spawn(async move {
-            let both = async { Ok::<_, hyper::Error>((client.await?, upstream.await?)) };
+            let both = async { Ok::<_, hyper::Error>((client.await?, server_side.await?)) };
             // A client that left in the meantime has nobody to tell it to.
             let Ok(Ok((client, upstream))) = tokio::time::timeout(SWITCH_MAX, both).await else {
                 return;
@@ -101,11 +99,6 @@ impl Proxy {
         });
         Ok(response.map(|_| Body::empty()))
     }
-}
-
-fn switch(headers: &mut HeaderMap) {
-    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
 }
 
 fn handshake(uri: &Uri, headers: &HeaderMap) -> Request<Empty<Bytes>> {

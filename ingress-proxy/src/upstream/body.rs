@@ -44,6 +44,17 @@ pub(super) fn leased(response: Response<Incoming>, sender: SendRequest<Body>, lo
     })
 }
 
+/// An answer whose connection nobody else will use, with the same bound on its standing still.
+pub(crate) fn bounded(response: Response<Incoming>) -> Response<Body> {
+    response.map(|body| {
+        Body::new(Leased {
+            body,
+            lease: None,
+            stalled: None,
+        })
+    })
+}
+
 struct Leased {
     body: Incoming,
     /// None once the answer has ended. Dropped before, it closes the connection, on which nothing else could follow.

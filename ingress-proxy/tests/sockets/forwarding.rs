@@ -150,23 +150,95 @@ async fn an_answer_that_stands_still_is_cut_off() {
         }
     });
     let proxy = proxy(&[("game-0", address)], &[("api-0", address)]).await;
-    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
-        let begun = tokio::time::Instant::now();
-        let mut stream = tokio::net::TcpStream::connect(proxy.address).await.unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
-        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes())
-            .await
-            .unwrap();
-        let mut answer = Vec::new();
-        // On the paused clock this is over as soon as nothing else happens. How the connection ends is no matter.
-        let _ended = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
-        let answer = String::from_utf8(answer).unwrap();
+    let handshake = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    for (path, headers) in [
+        ("/game/status?g=K7Q2MX", ""),
+        ("/store/x", ""),
+        ("/game/watch?g=K7Q2MX", handshake),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\n{headers}\r\n");
+        let (answer, waited) = until_the_end(proxy.address, &request).await;
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.ends_with("12345"),
-            "{answer}"
+            "{path}: {answer}"
         );
-        let waited = begun.elapsed().as_secs();
-        assert!((30..60).contains(&waited), "{waited} s");
+        assert!((30..60).contains(&waited), "{path}: {waited} s");
+    }
+}
+
+/// What comes until the connection ends, and after how many seconds that is. On the paused clock it is over as soon as nothing
+/// else happens; how the connection ends is no matter.
+async fn until_the_end(proxy: std::net::SocketAddr, request: &str) -> (String, u64) {
+    let begun = tokio::time::Instant::now();
+    let mut stream = tokio::net::TcpStream::connect(proxy).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes())
+        .await
+        .unwrap();
+    let mut answer = Vec::new();
+    let reading = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer);
+    let _ended = tokio::time::timeout(std::time::Duration::from_secs(600), reading)
+        .await
+        .expect("the connection ends");
+    (String::from_utf8(answer).unwrap(), begun.elapsed().as_secs())
+}
+
+/// A client that says how much it sends and does not: it holds its place for a minute and no longer.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_never_comes_is_given_up() {
+    let server = listen(telling("any")).await;
+    let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
+    for (path, status) in [("/game/games?g=K7Q2MX", 408), ("/store/quizzes", 504)] {
+        let request = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n12");
+        let (answer, waited) = until_the_end(proxy.address, &request).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path}: {answer}"
+        );
+        assert!((60..=120).contains(&waited), "{path}: {waited} s");
+    }
+}
+
+/// Nobody asked for another protocol, so nobody gets one.
+#[tokio::test]
+async fn a_switch_of_protocols_that_nobody_asked_for_is_no_answer() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _read = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 1024]).await;
+            let switch = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
+            tokio::io::AsyncWriteExt::write_all(&mut stream, switch)
+                .await
+                .unwrap();
+        }
+    });
+    let proxy = proxy(&[("game-0", address)], &[("api-0", address)]).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        let answer = get(proxy.address, path).await;
+        assert!(answer.starts_with("HTTP/1.1 502"), "{path}: {answer}");
+    }
+}
+
+/// A server speaks HTTP/1.1, in which every request has a host, also one that came without.
+#[tokio::test]
+async fn every_request_has_a_host_whatever_its_connection_header_says() {
+    let server = listen(telling("any")).await;
+    let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
+    for path in ["/game/status?g=K7Q2MX", "/store/x"] {
+        for (request, host) in [
+            (format!("GET {path} HTTP/1.0\r\n\r\n"), "host: \n"),
+            (format!("GET http://a{path} HTTP/1.0\r\n\r\n"), "host: a\n"),
+            (
+                format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close, host, traceparent\r\n\r\n"),
+                "host: a\n",
+            ),
+        ] {
+            let answer = crate::support::raw(proxy.address, request.as_bytes()).await;
+            assert!(
+                answer.contains(host) && answer.contains("\ntraceparent: "),
+                "{request}: {answer}"
+            );
+        }
     }
 }
 

@@ -329,6 +329,44 @@ async fn while_the_api_is_away_everybody_stays() {
     becomes(&group, &["game-1@10.0.0.8:1"]).await;
 }
 
+/// Whatever comes on a watch, and however many pods a slice names: who was known stays, and what is right counts again.
+#[tokio::test]
+async fn nonsense_from_the_api_changes_nothing() {
+    let many: Vec<String> = (0..65).map(|number| format!("game-{number}")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "10.0.0.9")).collect();
+    let kinds = [
+        json!("nonsense"),
+        json!({ "type": "MODIFIED", "object": { "metadata": 7 } }),
+        json!({ "type": "EXPLODED", "object": {} }),
+        json!({ "type": "ERROR", "object": { "code": "x" } }),
+        json!({ "type": "MODIFIED", "object": slice("game-a", &many, 102) }),
+    ];
+    for nonsense in kinds {
+        let (cluster, api) = Cluster::start().await;
+        cluster.set("game-a", &[("game-0", "10.0.0.7")]);
+        let group = follow(api.address, 1).await;
+        cluster.is_watched().await;
+        cluster.with(|world| world.tell(&nonsense));
+        // Behind it on the same watch, so that it has been read when this counts; or the API is asked anew.
+        cluster.with(|world| {
+            world.slices = vec![slice("game-a", &[("game-1", "10.0.0.8")], 900)];
+            (world.version, world.oldest) = (900, 900);
+            world.tell(&json!({ "type": "MODIFIED", "object": world.slices[0].clone() }));
+            world.watches.clear();
+        });
+        let end = Instant::now() + IN_TIME;
+        loop {
+            let known = names(&group);
+            if known == ["game-1@10.0.0.8:1"] {
+                break;
+            }
+            assert_eq!(known, ["game-0@10.0.0.7:1"], "{nonsense}");
+            assert!(Instant::now() < end, "{nonsense}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 /// The proxy goes where the API says, and to the other server when that one is gone.
 #[tokio::test]
 async fn requests_follow_the_api() {

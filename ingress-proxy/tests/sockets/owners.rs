@@ -115,3 +115,32 @@ async fn a_server_that_is_told_of_a_dead_owner_can_take_the_game() {
         assert!(answer.ends_with("taken from game-1"), "{first} first: {answer}");
     }
 }
+
+/// An owner that answers and has no place, or stops: whoever comes next asks where the game is now.
+#[tokio::test]
+async fn an_owner_that_refuses_for_now_is_not_asked_first_again() {
+    let (other, asked) = pointing("game-1").await;
+    let refuses = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&refuses);
+    let answer = move || {
+        let status = match counted.load(Ordering::Relaxed) {
+            0 => StatusCode::OK,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        async move { status.into_response() }
+    };
+    let owner = listen(Router::new().fallback(answer)).await;
+    let games = [("game-0", other.address), ("game-1", owner.address)];
+    let proxy = proxy(&games, &[("api-0", other.address)]).await;
+    let path = format!("/game/status?g={}", code("game-0", "game-1"));
+    for _ in 0..2 {
+        assert!(get(proxy.address, &path).await.starts_with("HTTP/1.1 200"));
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "remembered");
+    refuses.store(1, Ordering::Relaxed);
+    for expected in [1, 2, 3] {
+        let answer = get(proxy.address, &path).await;
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        assert_eq!(asked.load(Ordering::Relaxed), expected, "forgotten");
+    }
+}

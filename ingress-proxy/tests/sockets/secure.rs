@@ -5,8 +5,10 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::Body;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::{Request, Response, StatusCode};
@@ -96,7 +98,13 @@ async fn start(identity: &Identity, more: &[&str]) -> (Proxy, [Running; 3]) {
         listen(telling("game-1")).await,
         listen(telling("api-0")).await,
     ];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ingress-proxy"))
+    let command = Command::new(env!("CARGO_BIN_EXE_ingress-proxy"));
+    (start_as(command, identity, more, &servers), servers)
+}
+
+/// The same by a command of its own, and before these.
+fn start_as(mut command: Command, identity: &Identity, more: &[&str], servers: &[Running; 3]) -> Proxy {
+    let mut child = command
         .env_clear()
         .args(["--listen", "127.0.0.1:0", "--redirect-listen", "127.0.0.1:0"])
         .args(["--log-format", "json", "--hsts-s", "600", "--drain-s", "0"])
@@ -119,13 +127,12 @@ async fn start(identity: &Identity, more: &[&str]) -> (Proxy, [Running; 3]) {
     let plain = said(&mut log, "redirecting to https");
     let secure = said(&mut log, "listening");
     let log = std::thread::spawn(move || log.lines().map_while(Result::ok).for_each(drop));
-    let proxy = Proxy {
+    Proxy {
         child,
         secure,
         plain,
         _log: log,
-    };
-    (proxy, servers)
+    }
 }
 
 /// A handshake as `protocols` are offered; the server must have `certificate`.
@@ -349,4 +356,59 @@ async fn a_certificate_is_replaced_while_classes_play() {
     for (owner, socket) in &mut sockets {
         assert_eq!(say(socket, "bye").await, format!("{owner}: bye"));
     }
+}
+
+/// One client of HTTP/2 may have dozens of requests at once, each with a connection to a server. All of them together leave others
+/// the descriptors that they need, and each client gets an answer at a time whatever the others do.
+#[tokio::test]
+async fn requests_of_http2_do_not_take_everybodys_descriptors() {
+    const CLIENTS: usize = 9;
+    const EACH: usize = 60;
+    // Of the 500 below, 256 are kept back, and a sixteenth of the others is what they share.
+    const SHARED: usize = (500 - 256) / 16;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let never = Router::new().fallback(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        std::future::pending::<()>()
+    });
+    let servers = [
+        listen(telling("game-0")).await,
+        listen(telling("game-1")).await,
+        listen(never).await,
+    ];
+    let identity = Identity::new();
+    let mut few = Command::new("/bin/sh");
+    let binary = env!("CARGO_BIN_EXE_ingress-proxy");
+    few.args(["-c", "ulimit -n 500 && exec \"$0\" \"$@\"", binary]);
+    let proxy = start_as(few, &identity, &[], &servers);
+    let mut waiting = Vec::new();
+    for _ in 0..CLIENTS {
+        let sender = two(proxy.secure, &identity).await;
+        for _ in 0..EACH {
+            let mut sender = sender.clone();
+            let request = to("/store/x").body(Body::empty()).unwrap();
+            waiting.push(tokio::spawn(async move {
+                // Ends with the test.
+                let _answer = sender.send_request(request).await;
+            }));
+        }
+    }
+    let settled = async {
+        while asked.load(Ordering::Relaxed) < SHARED + CLIENTS {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(SOON, settled).await.expect("the share is used");
+    // Everybody else finds a place: sockets, and one more client of HTTP/2.
+    for _ in 0..20 {
+        let mut socket = socket(proxy.secure, &identity.certificate, "K7Q2MX").await;
+        assert!(say(&mut socket, "hello").await.ends_with(": hello"));
+    }
+    let mut sender = two(proxy.secure, &identity).await;
+    for _ in 0..3 {
+        let answer = ask(&mut sender, to("/game/status?g=K7Q2MX"), Body::empty()).await;
+        assert_eq!(answer.status(), StatusCode::OK, "{}", answer.body());
+    }
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -116,6 +116,7 @@ pub(crate) fn settings() -> Settings {
     Settings {
         https: false,
         body_bytes_max: BODY_BYTES_MAX,
+        http2_requests_max: 100,
         trusted: Vec::new(),
         hsts: None,
         access_log: false,

@@ -143,6 +143,22 @@ async fn what_is_no_handshake_opens_no_tunnel() {
         ("GET", version.to_owned(), "400"),
         ("GET", format!("{key}{key}{version}"), "400"),
         ("GET", format!("{version}sec-websocket-key: short\r\n"), "400"),
+        (
+            "GET",
+            format!("{version}sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ\r\n"),
+            "400",
+        ),
+        (
+            "GET",
+            format!("{version}sec-websocket-key: dGhlIHNhbXBsZSBub25jZSEhISE=\r\n"),
+            "400",
+        ),
+        (
+            "GET",
+            format!("{version}sec-websocket-key: dGhlIHNhbXBsZSBub25j!!==\r\n"),
+            "400",
+        ),
+        ("GET", format!("{key}{version}{version}"), "426"),
         ("GET", format!("{key}sec-websocket-version: 8\r\n"), "426"),
         ("GET", key.to_owned(), "426"),
     ];

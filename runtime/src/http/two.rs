@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tower::{Service, ServiceExt};
 
 use super::flood::Guarded;
+use super::lane::Lane;
 use super::stall::{self, Streams};
 use super::{HEAD_BYTES_MAX, HEAD_TIMEOUT};
 use crate::lifecycle::Shutdown;
@@ -50,10 +51,12 @@ where
     S::Future: Send,
 {
     let _alive = Alive::new(Gauge::Http2Connections);
+    let lane = Lane::new();
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         // Nothing is drained: the rest of an unwanted body ends with its stream, and no other request suffers.
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
+        request.extensions_mut().insert(lane.clone());
         let answering = service.clone().oneshot(request);
         async move { answering.await.map(|response| response.map(stall::watched)) }
     });
