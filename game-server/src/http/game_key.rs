@@ -1,6 +1,8 @@
 //! The game's code in the address: exactly one `g`, in canonical form. Proxies place a request by it, so that whatever could be
 //! read in two ways is refused.
 
+mod query;
+
 use axum::extract::FromRequestParts;
 use http::Uri;
 use http::request::Parts;
@@ -22,45 +24,5 @@ impl<S: Sync> FromRequestParts<S> for GameKey {
 
 /// The code in an address.
 pub(crate) fn of(address: &Uri) -> Option<GameCode> {
-    parse(address.query().unwrap_or_default())
-}
-
-fn parse(query: &str) -> Option<GameCode> {
-    let mut codes = query.split('&').filter_map(|pair| match pair.split_once('=') {
-        Some(("g", value)) => Some(value),
-        None if pair == "g" => Some(""),
-        Some(_) | None => None,
-    });
-    let code = codes.next()?;
-    // No percent-decoding: a canonical code has nothing to encode.
-    if codes.next().is_some() {
-        None
-    } else {
-        code.parse().ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_canonical_code_or_nothing() {
-        let code = "K7Q2MX".parse().ok();
-        assert_eq!(parse("g=K7Q2MX"), code);
-        assert_eq!(parse("utm=x&g=K7Q2MX&v"), code);
-        for query in [
-            "",
-            "g",
-            "g=",
-            "h=K7Q2MX",
-            "g=k7q2mx",
-            "g=K7Q2M",
-            "g=K7Q2MX&g=K7Q2MX",
-            "g=K7Q2MX&g",
-            "g=K7Q2%4DX",
-        ] {
-            assert_eq!(parse(query), None, "{query}");
-        }
-    }
+    query::parse(address.query().unwrap_or_default())
 }

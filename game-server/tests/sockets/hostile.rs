@@ -102,15 +102,44 @@ async fn broken_frames_are_told_what_they_broke() {
     stage.create().await;
     let (mut ada, _) = stage.join("Ada").await;
     // Masked with zeros where they are masked.
-    let broken: [(&str, &[u8], u16); 8] = [
+    let broken: [(&str, &[u8], u16); 21] = [
         ("no mask", b"\x81\x02{}", 1002),
-        ("a reserved bit", b"\xc1\x82\0\0\0\0{}", 1002),
+        ("a ping without a mask", b"\x89\x00", 1002),
+        ("the first reserved bit", b"\xc1\x82\0\0\0\0{}", 1002),
+        ("the second reserved bit", b"\xa1\x82\0\0\0\0{}", 1002),
+        ("the third reserved bit", b"\x91\x82\0\0\0\0{}", 1002),
         ("a reserved kind", b"\x83\x82\0\0\0\0{}", 1002),
+        ("the last reserved kind", b"\x87\x82\0\0\0\0{}", 1002),
+        ("a reserved control kind", b"\x8b\x80\0\0\0\0", 1002),
+        ("the last reserved control kind", b"\x8f\x80\0\0\0\0", 1002),
         ("a fragment of nothing", b"\x80\x82\0\0\0\0{}", 1002),
         ("text within a text", b"\x01\x81\0\0\0\0{\x01\x81\0\0\0\0}", 1002),
         ("a fragmented ping", b"\x09\x80\0\0\0\0", 1002),
+        ("a fragmented close", b"\x08\x82\0\0\0\0\x03\xe8", 1002),
+        (
+            "a ping of 126 bytes",
+            &[&b"\x89\xfe\0\x7e\0\0\0\0"[..], &[0; 126]].concat(),
+            1002,
+        ),
+        ("a close of one byte", b"\x88\x81\0\0\0\0\x03", 1002),
+        (
+            "a close whose reason is no UTF-8",
+            b"\x88\x83\0\0\0\0\x03\xe8\xff",
+            1007,
+        ),
         ("no UTF-8", b"\x81\x82\0\0\0\0\xff\xfe", 1007),
+        ("half a pair in UTF-8", b"\x81\x83\0\0\0\0\xed\xa0\x80", 1007),
+        (
+            "UTF-8 that breaks off",
+            b"\x01\x81\0\0\0\0\xc3\x80\x80\0\0\0\0",
+            1007,
+        ),
         ("100 MB to come", b"\x81\xff\0\0\0\0\x06\0\0\0\0\0\0\0", 1009),
+        (
+            "a length with its highest bit",
+            b"\x81\xff\x80\0\0\0\0\0\0\x01\0\0\0\0",
+            1009,
+        ),
     ];
     for (what, bytes, close) in broken {
         let mut client = stage.connect().await;
@@ -121,6 +150,57 @@ async fn broken_frames_are_told_what_they_broke() {
         assert_eq!(frames[0]["code"], expected, "{what}");
     }
     ada.is_well().await;
+}
+
+/// A close is answered with its own code, one that nobody may send with 1002 (RFC 6455, 7.4).
+#[tokio::test]
+async fn a_close_is_answered_with_its_code_unless_nobody_may_send_that() {
+    let stage = Stage::open().await;
+    stage.create().await;
+    for (sent, answered) in [
+        (1000, 1000),
+        (1001, 1001),
+        (1011, 1011),
+        (3000, 3000),
+        (4999, 4999),
+        (0, 1002),
+        (999, 1002),
+        (1004, 1002),
+        (1005, 1002),
+        (1006, 1002),
+        (1015, 1002),
+        (1016, 1002),
+        (2999, 1002),
+        (5000, 1002),
+    ] {
+        let mut client = stage.connect().await;
+        let [high, low] = u16::to_be_bytes(sent);
+        client.say_bytes(&[0x88, 0x82, 0, 0, 0, 0, high, low]).await;
+        assert_eq!(client.closed().await, (Vec::new(), Some(answered)), "{sent}");
+    }
+}
+
+/// What is unusual and allowed: a text in pieces, cut within a letter, with a ping between them.
+#[tokio::test]
+async fn a_text_may_come_in_pieces() {
+    let stage = Stage::open().await;
+    stage.create().await;
+    let mut client = stage.connect().await;
+    let join = r#"{"t":"join","name":"Zoë"}"#.as_bytes();
+    let cut = join.iter().position(|byte| *byte == 0xc3).unwrap() + 1;
+    let frame = |kind: u8, payload: &[u8]| {
+        let length = u8::try_from(payload.len()).unwrap();
+        [&[kind, 0x80 | length, 0, 0, 0, 0], payload].concat()
+    };
+    let pieces = [
+        frame(0x01, &join[..5]),
+        frame(0x89, b"between"),
+        frame(0x00, &join[5..cut]),
+        frame(0x00, b""),
+        frame(0x80, &join[cut..]),
+    ];
+    client.say_bytes(&pieces.concat()).await;
+    assert_eq!(client.frame("welcome").await["state"]["name"], "Zoë");
 }
 
 #[tokio::test]

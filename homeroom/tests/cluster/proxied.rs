@@ -88,7 +88,7 @@ fn statuses(heard: &[u8]) -> Vec<u16> {
 }
 
 /// Requests for a game's status with what stands after the request line, and what the game server and the proxy say to it.
-const REQUESTS: [(&str, &str, u16, u16); 20] = [
+const REQUESTS: [(&str, &str, u16, u16); 24] = [
     ("plain", "host: a\r\nconnection: close\r\n\r\n", 200, 200),
     ("no host", "connection: close\r\n\r\n", 200, 400),
     (
@@ -157,6 +157,21 @@ const REQUESTS: [(&str, &str, u16, u16); 20] = [
         400,
     ),
     (
+        "a space in the length",
+        "host: a\r\ncontent-length: 1 1\r\n\r\nx",
+        400,
+        400,
+    ),
+    ("an empty length", "host: a\r\ncontent-length:\r\n\r\n", 400, 400),
+    (
+        "extensions and trailers",
+        "host: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n1;x=y\r\nx\r\n0\r\ncontent-length: 9\r\nhost: b\r\n\r\n",
+        200,
+        200,
+    ),
+    // A recipient may take it (RFC 9112, 2.2).
+    ("LF alone", "host: a\nconnection: close\n\n", 200, 200),
+    (
         "been here before",
         "host: a\r\nconnection: close\r\nvia: 1.1 homeroom-proxy\r\n\r\n",
         200,
@@ -183,17 +198,43 @@ const VERSION: &str = "sec-websocket-version: 13\r\n";
 
 /// Frames after a good handshake, masked with zeros where they are masked, and the code that they are closed with. Zeros follow
 /// each, as payload of those that have one.
-const FRAMES: [(&str, &[u8], u16); 10] = [
+const FRAMES: [(&str, &[u8], u16); 24] = [
     ("no mask", b"\x81\x02{}", 1002),
-    ("a reserved bit", b"\xc1\x82\0\0\0\0{}", 1002),
+    ("a ping without a mask", b"\x89\x00", 1002),
+    ("the first reserved bit", b"\xc1\x82\0\0\0\0{}", 1002),
+    ("the second reserved bit", b"\xa1\x82\0\0\0\0{}", 1002),
+    ("the third reserved bit", b"\x91\x82\0\0\0\0{}", 1002),
     ("a reserved kind", b"\x83\x82\0\0\0\0{}", 1002),
+    ("the last reserved kind", b"\x87\x82\0\0\0\0{}", 1002),
     ("a reserved control kind", b"\x8b\x80\0\0\0\0", 1002),
+    ("the last reserved control kind", b"\x8f\x80\0\0\0\0", 1002),
     ("a fragment of nothing", b"\x80\x82\0\0\0\0{}", 1002),
     ("text within a text", b"\x01\x81\0\0\0\0{\x01\x81\0\0\0\0}", 1002),
     ("a fragmented ping", b"\x09\x80\0\0\0\0", 1002),
+    ("a fragmented close", b"\x08\x82\0\0\0\0\x03\xe8", 1002),
     ("a ping of 126 bytes", b"\x89\xfe\0\x7e\0\0\0\0", 1002),
+    ("a close of one byte", b"\x88\x81\0\0\0\0\x03", 1002),
+    ("a close with 1005", b"\x88\x82\0\0\0\0\x03\xed", 1002),
+    ("a close with 999", b"\x88\x82\0\0\0\0\x03\xe7", 1002),
+    ("a good close", b"\x88\x82\0\0\0\0\x03\xe8", 1000),
+    (
+        "a close whose reason is no UTF-8",
+        b"\x88\x83\0\0\0\0\x03\xe8\xff",
+        1007,
+    ),
     ("no UTF-8", b"\x81\x82\0\0\0\0\xff\xfe", 1007),
+    ("half a pair in UTF-8", b"\x81\x83\0\0\0\0\xed\xa0\x80", 1007),
+    (
+        "UTF-8 that breaks off",
+        b"\x01\x81\0\0\0\0\xc3\x80\x80\0\0\0\0",
+        1007,
+    ),
     ("100 MB to come", b"\x81\xff\0\0\0\0\x06\0\0\0\0\0\0\0", 1009),
+    (
+        "a length with its highest bit",
+        b"\x81\xff\x80\0\0\0\0\0\0\x01\0\0\0\0",
+        1009,
+    ),
 ];
 
 /// The code of the close frame among a server's frames.
@@ -244,6 +285,12 @@ async fn what_is_not_quite_http_or_a_websocket_is_told_the_same_with_and_without
             426,
         ),
         ("no version", format!("{UPGRADE}{KEY}"), 426, 426),
+        (
+            "a key of another length",
+            format!("{UPGRADE}{VERSION}sec-websocket-key: dGhlIHNhbXBsZQ==\r\n"),
+            426,
+            400,
+        ),
         (
             "no upgrade",
             format!("connection: close\r\n{KEY}{VERSION}"),
