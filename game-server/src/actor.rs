@@ -99,6 +99,8 @@ struct Actor {
     doubts: u64,
     /// When the game goes over to another server at the latest, if it is to go.
     hand_over_at: Option<Instant>,
+    /// It goes as soon as the log has everything.
+    is_packing: bool,
     taken_up: TakenUp,
 }
 
@@ -194,6 +196,7 @@ impl Actor {
                 .as_ref()
                 .map_or(0, |cluster| cluster.standing().doubts(now)),
             hand_over_at: None,
+            is_packing: false,
             taken_up: TakenUp {
                 epoch: facts.epoch,
                 players: game.admitted_count(),

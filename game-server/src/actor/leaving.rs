@@ -1,9 +1,24 @@
 //! How a game leaves this process: over, handed to another server, given back at a stop, or lost to somebody else.
 
+use std::time::Duration;
+
 use runtime::metrics::{self, Counter};
 use tokio::time::Instant;
 
 use super::{Actor, Exit, LEAVE_MAX};
+use crate::journal::Written;
+
+/// Pause before a game is given back again when the log did not take it.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// How giving a game back ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HandedIn {
+    /// It is nobody's.
+    Yes,
+    /// It is another server's.
+    Fenced,
+}
 
 impl Actor {
     pub(super) async fn leave(mut self, exit: Exit) {
@@ -14,8 +29,15 @@ impl Actor {
                 let forgotten = tokio::time::timeout(LEAVE_MAX, forgotten).await;
                 forgotten.map(|answer| answer.is_ok())
             }
-            Exit::Stopping => tokio::time::timeout(LEAVE_MAX, self.hand_in()).await,
-            Exit::HandedOver => tokio::time::timeout(LEAVE_MAX, self.hand_over()).await,
+            Exit::Stopping => {
+                self.pipeline.need_snapshot();
+                let handed_in = tokio::time::timeout(LEAVE_MAX, self.hand_in()).await;
+                handed_in.map(|_back_or_fenced| true)
+            }
+            Exit::HandedOver => {
+                let handed_over = tokio::time::timeout(LEAVE_MAX, self.hand_over()).await;
+                handed_over.map(|()| true)
+            }
             Exit::Fenced => {
                 tracing::warn!(%game, "another server has this game");
                 Ok(true)
@@ -44,30 +66,55 @@ impl Actor {
         }
     }
 
-    /// Whether the game may go over to another server now: nobody is answering, and everything can be saved. At the deadline it
-    /// must.
-    pub(super) fn may_go(&self, now: Instant) -> bool {
+    /// Whether the game may go over to another server now: nobody is answering, and the log has just taken a snapshot of everything.
+    /// A class whose log does not answer goes on here, since it could go on nowhere else. At the deadline it must go.
+    pub(super) fn may_go(&mut self, now: Instant) -> bool {
+        let Some(at) = self.hand_over_at else {
+            return false;
+        };
         let is_quiet = self.game.deadline().is_none() && !self.pipeline.is_behind();
-        self.hand_over_at.is_some_and(|at| is_quiet || at <= now)
+        let was_packing = std::mem::replace(&mut self.is_packing, is_quiet);
+        if at <= now || (is_quiet && !was_packing) {
+            self.pipeline.need_snapshot();
+        }
+        at <= now || (is_quiet && self.pipeline.is_kept())
     }
 
     /// Gives the game to another server, before clients are told to look for it.
-    async fn hand_over(&mut self) -> bool {
-        let is_given_back = self.hand_in().await;
+    async fn hand_over(&mut self) {
+        let handed_in = self.hand_in().await;
         // From now on whoever comes here is told to go there.
         self.around.registry.remove(self.facts.code, self.facts.game);
         if let Some(cluster) = &self.around.cluster
-            && is_given_back
+            && handed_in == HandedIn::Yes
         {
             metrics::inc(Counter::GamesHandedOverTotal);
             cluster.hand_over(self.facts.code).await;
         }
-        is_given_back
     }
 
-    /// Saves everything and gives the game back.
-    pub(super) async fn hand_in(&mut self) -> bool {
-        self.pipeline.need_snapshot();
+    /// Saves everything and gives the game back, as often as it takes: a store that changes at this moment may lose what only this
+    /// server has.
+    pub(super) async fn hand_in(&mut self) -> HandedIn {
+        loop {
+            if !self.save_all().await {
+                return HandedIn::Fenced;
+            }
+            match self.pipeline.give_back().await {
+                // Fenced: an earlier attempt was done, and its answer lost; or another server has the game, which is as good.
+                Ok(Written::Saved | Written::Fenced) => return HandedIn::Yes,
+                Ok(Written::Missing | Written::Refused { .. }) => self.pipeline.is_lost(),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(game = %self.facts.game, error, "a game was not given back, trying again");
+                }
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
+    /// Saves everything; false when the game is another server's.
+    async fn save_all(&mut self) -> bool {
         loop {
             let now = Instant::now();
             // It may have stood still, and another server have the game.
@@ -75,9 +122,7 @@ impl Actor {
             let change = self.pipeline.check_patience(now);
             self.tell_change(change);
             self.start_write(now);
-            // A store that changed is waited for until it may be written to.
-            let is_busy = self.pipeline.is_writing() || self.pipeline.is_unverified();
-            if self.pipeline.is_settled() && !is_busy {
+            if self.pipeline.is_kept() {
                 break;
             }
             // A log that refused is asked again as long as there is time: nobody else has what it does not.
@@ -87,7 +132,7 @@ impl Actor {
                 answer = self.pipeline.answered() => {
                     self.mind_standing(Instant::now());
                     if !self.settle(answer) {
-                        return true;
+                        return false;
                     }
                 },
                 () = tokio::time::sleep_until(again_at) => {}
@@ -96,6 +141,6 @@ impl Actor {
         if !self.pipeline.outlives_server() {
             self.release_result();
         }
-        self.pipeline.give_back().await.is_ok()
+        true
     }
 }

@@ -148,13 +148,14 @@ impl Pipeline {
     }
 
     /// Whether a write is in flight.
+    #[cfg(test)]
     pub(super) fn is_writing(&self) -> bool {
         self.writer.is_writing()
     }
 
-    /// Whether the store changed, and the game was not written to it yet.
-    pub(super) fn is_unverified(&self) -> bool {
-        self.writer.is_unverified()
+    /// Whether the log has everything, as far as this server can know, and nothing is to be written first.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_settled() && !self.writer.has_to_write()
     }
 
     /// Whether storage is behind.
@@ -303,6 +304,11 @@ impl Pipeline {
     /// Gives the game back to the log.
     pub(super) fn give_back(&self) -> LogFuture<Written> {
         self.writer.release()
+    }
+
+    /// The log did not have it when it was given back.
+    pub(super) fn is_lost(&mut self) {
+        self.writer.lost();
     }
 
     /// Makes the log forget the game.

@@ -10,6 +10,7 @@ use protocol::player::PlayerCommand;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
+use super::leaving::HandedIn;
 use super::mailbox::{Seat, Want};
 use super::*;
 use crate::cluster::Verdict;
@@ -340,8 +341,8 @@ async fn a_game_is_given_back_to_a_store_that_changed_once_it_may_be_written_to(
         assert_eq!(log.tail(code).await.unwrap(), None);
         verdicts.send_replace(Some(Arc::new(Verdict::alone(StoreId::new("next")))));
     };
-    let (is_given_back, ()) = tokio::join!(actor.hand_in(), said);
-    assert!(is_given_back);
+    let (handed_in, ()) = tokio::join!(actor.hand_in(), said);
+    assert_eq!(handed_in, HandedIn::Yes);
     let tail = log.tail(code).await.unwrap().unwrap();
     assert_eq!((tail.last, tail.owner.server), (actor.pipeline.last(), None));
     assert!(tail.last > RecordNumber::NONE);

@@ -209,7 +209,7 @@ async fn a_game_whose_store_changed_is_certain_of_nothing_until_it_is_written_ag
     desk.log.set_trouble(Trouble::Away);
     desk.log.come_back(StoreId::new("next"));
     assert!(desk.hear().await);
-    assert!(desk.pipeline.is_unverified());
+    assert!(desk.pipeline.writer.is_unverified());
     assert!(!desk.pipeline.is_certain(RecordNumber(1)), "no result may leave");
     // Held for as long as ever, then marked.
     desk.tell();
@@ -222,7 +222,7 @@ async fn a_game_whose_store_changed_is_certain_of_nothing_until_it_is_written_ag
     let answer = desk.pipeline.answered().await;
     let change = desk.pipeline.settle(answer, Instant::now());
     assert_eq!(change.behind, Some(false));
-    assert!(desk.pipeline.is_certain(RecordNumber(1)) && !desk.pipeline.is_unverified());
+    assert!(desk.pipeline.is_certain(RecordNumber(1)) && !desk.pipeline.writer.is_unverified());
     assert_eq!(desk.pipeline.epoch(), 2);
     desk.tell();
     assert_eq!(desk.told(), [PLAIN]);

@@ -182,8 +182,16 @@ impl Writer {
         self.at.owner.epoch
     }
 
+    #[cfg(test)]
     pub(super) fn is_writing(&self) -> bool {
         self.flight.is_some()
+    }
+
+    /// Whether a write is in flight, or one must come before the game can be left to the log. A higher epoch is not among these: it
+    /// waits for the API, and whoever has the game next can get one.
+    pub(super) fn has_to_write(&self) -> bool {
+        let is_doubtful = self.unverified.is_some() || self.is_unsure;
+        self.flight.is_some() || is_doubtful || self.is_missing || self.needs_snapshot
     }
 
     /// Asks for a look at the owner record before anything else; `at_once` when the log is likely to answer.
@@ -429,7 +437,7 @@ impl Writer {
     }
 
     /// The log has no such game any longer. It is written again under an epoch above all that the log may have had.
-    fn lost(&mut self) {
+    pub(super) fn lost(&mut self) {
         self.is_missing = true;
         self.next_epoch = self.next_epoch.max(self.at.owner.epoch).saturating_add(1);
     }
