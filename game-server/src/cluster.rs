@@ -38,7 +38,7 @@ use members::Members;
 pub use dial::{DialFuture, Dialer, Duplex, TcpDialer};
 pub(crate) use drain::drain;
 pub(crate) use history::Elsewhere;
-pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases};
+pub use lease::{LEASE_TIME, Lease, Leases, Member, MemoryLeases, Renewed};
 use locate::Search;
 pub(crate) use locate::{Free, Located, is_free, locate, recover};
 pub(crate) use serve::{Via, router as peer_router};

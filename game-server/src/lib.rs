@@ -36,7 +36,8 @@ pub use actor::JOURNAL_BYTES_MAX;
 pub use ambient::{Ambient, Source};
 pub use backoffice::{Backoffice, BackofficeError, BackofficeFuture, HttpBackoffice, PlanGrant, Reserved};
 pub use cluster::{
-    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases, TcpDialer,
+    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Member, Membership, MemoryLeases, Renewed,
+    TcpDialer,
 };
 pub use config::Config;
 pub use journal::{

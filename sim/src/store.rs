@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use game_server::{
     Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, Lease, Leases, LogError, LogFuture, Member,
-    MemoryImage, MemoryLog, Owner, RecordNumber, ServerId, StoreId, StoreRun, Stored, Tail, Written,
+    MemoryImage, MemoryLog, Owner, RecordNumber, Renewed, ServerId, StoreId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
@@ -137,6 +137,7 @@ pub(crate) enum Said {
     Games(Vec<(GameCode, Option<Owner>)>),
     Members(Vec<Member>),
     Done,
+    Renewed(Renewed),
 }
 
 /// How a caller learns what became of its call.
@@ -319,10 +320,7 @@ impl Store {
             Ask::Release(code, claim) => at_once(log.release(code, claim)).map(Said::Written),
             Ask::Remove(code, claim, after) => at_once(log.remove(code, claim, after)).map(Said::Written),
             Ask::Games => at_once(log.games()).map(|games| Said::Games(self.listed(games))),
-            Ask::Renew(lease) => {
-                self.leases.renew(now, lease);
-                Some(Said::Done)
-            }
+            Ask::Renew(lease) => Some(Said::Renewed(self.leases.renew(now, lease))),
             Ask::Members => Some(Said::Members(self.leases.members(now))),
             Ask::Forget(server) => {
                 self.leases.forget(&server);

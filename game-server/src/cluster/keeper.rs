@@ -7,7 +7,7 @@ use runtime::metrics::{self, Counter, Gauge};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Cluster, Member};
+use super::{Cluster, Member, Renewed};
 use crate::journal::LogError;
 
 /// Time between two renewals: a lease survives four that fail.
@@ -26,6 +26,7 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
                 notice(&cluster, &before, &members);
                 before = members;
                 if !std::mem::replace(&mut is_told, true) {
+                    cluster.standing.joined(Instant::now());
                     leased.notify_one();
                 }
             }
@@ -42,7 +43,11 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
 }
 
 async fn renew(cluster: &Cluster) -> Result<Vec<Member>, LogError> {
-    cluster.leases.renew(cluster.lease.clone()).await?;
+    match cluster.leases.renew(cluster.lease.clone()).await? {
+        Renewed::Kept => {}
+        // Now, since the next renewal knows nothing of it.
+        Renewed::Anew => cluster.standing.lapsed(),
+    }
     cluster.look_around().await
 }
 

@@ -36,10 +36,19 @@ pub struct Member {
     pub is_leased: bool,
 }
 
+/// What a renewal found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewed {
+    /// The lease was there.
+    Kept,
+    /// It was not: it is the first one, or the one before had ended and others may have acted on that.
+    Anew,
+}
+
 /// Where leases are kept: beside the games, so that who cannot reach the games cannot renew its lease.
 pub trait Leases: Send + Sync + 'static {
     /// Takes or renews a lease for [`LEASE_TIME`].
-    fn renew(&self, lease: Lease) -> LogFuture<()>;
+    fn renew(&self, lease: Lease) -> LogFuture<Renewed>;
 
     /// Everybody with a lease, and those whose lease ran out and whom nobody has forgotten yet.
     fn members(&self) -> LogFuture<Vec<Member>>;
@@ -67,13 +76,23 @@ impl MemoryLeases {
     }
 }
 
+impl Renewed {
+    /// By whether there was a lease.
+    #[must_use]
+    pub fn of(was_leased: bool) -> Self {
+        if was_leased { Self::Kept } else { Self::Anew }
+    }
+}
+
 impl Leases for MemoryLeases {
-    fn renew(&self, lease: Lease) -> LogFuture<()> {
+    fn renew(&self, lease: Lease) -> LogFuture<Renewed> {
         let leases = self.clone();
         Box::pin(async move {
-            let until = Instant::now() + LEASE_TIME;
-            leases.lock().insert(key(&lease.server), (lease, until));
-            Ok(())
+            let now = Instant::now();
+            let before = leases
+                .lock()
+                .insert(key(&lease.server), (lease, now + LEASE_TIME));
+            Ok(Renewed::of(before.is_some_and(|(_, until)| until > now)))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Whether this server may still believe that its games are its own.
 //!
-//! Others take a game over when its server is silent and its lease gone. So a server that stood still, or could not renew its lease,
-//! has reason to doubt: each of its games looks at its owner record before it tells anything more, for at most a second; then it
+//! Others take a game over when its server is silent and its lease gone. So a server that stood still, could not renew its lease, or
+//! finds that it had ended, has reason to doubt: each of its games looks at its owner record before it tells anything more, for at most a second; then it
 //! goes on and marks what it tells as unsaved ([`crate::actor`]).
 
 use std::sync::Arc;
@@ -32,6 +32,10 @@ pub(crate) struct Standing {
     /// Reasons to doubt so far.
     doubts: AtomicU64,
     is_unproven: AtomicBool,
+    /// The lease had ended when it was renewed, and no beat has seen that yet.
+    has_lapsed: AtomicBool,
+    /// Milliseconds after `started` until which this server may not have heard of others.
+    new_until_ms: AtomicU64,
 }
 
 impl Standing {
@@ -42,19 +46,23 @@ impl Standing {
             renewed_ms: AtomicU64::new(0),
             doubts: AtomicU64::new(0),
             is_unproven: AtomicBool::new(false),
+            has_lapsed: AtomicBool::new(false),
+            new_until_ms: AtomicU64::new(u64::MAX),
         }
     }
 
-    /// Whether this server is younger than a lease: it may not have heard yet of others that live.
+    /// Whether this server has had a lease for less time than one lasts: it may not have heard yet of others that live. One that waits for
+    /// the store to come back finds it at the moment at which they do.
     pub(crate) fn is_new(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.started) < LEASE_TIME
+        self.millis(now) < self.new_until_ms.load(Ordering::Acquire)
     }
 
     /// Reasons to doubt so far. A game to whom this is news looks at its owner record before it tells anything. Also right when
     /// the beat itself has not run yet after a standstill.
     pub(crate) fn doubts(&self, now: Instant) -> u64 {
         let still = now.saturating_duration_since(self.at(self.beat_ms.load(Ordering::Acquire)));
-        self.doubts.load(Ordering::Acquire) + u64::from(still > STILL_MAX)
+        let is_news = still > STILL_MAX || self.has_lapsed.load(Ordering::Acquire);
+        self.doubts.load(Ordering::Acquire) + u64::from(is_news)
     }
 
     /// Whether the lease was not renewed for too long: no game is created or taken over, and games mark what they tell until
@@ -68,6 +76,27 @@ impl Standing {
         self.renewed_ms.store(self.millis(sent), Ordering::Release);
     }
 
+    /// There is a lease for the first time.
+    pub(super) fn joined(&self, now: Instant) {
+        let until_ms = self.millis(now + LEASE_TIME);
+        // An error means that it has joined before.
+        let _joined_before =
+            self.new_until_ms
+                .compare_exchange(u64::MAX, until_ms, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// The lease had ended before it was renewed, and nothing here may have noticed: the clock of a virtual machine stands still with it.
+    pub(super) fn lapsed(&self) {
+        if self.new_until_ms.load(Ordering::Acquire) == u64::MAX {
+            // The first one.
+            return;
+        }
+        tracing::warn!(
+            "the lease had ended when it was renewed; games look whether they are still this server's"
+        );
+        self.has_lapsed.store(true, Ordering::Release);
+    }
+
     /// Looks once; whether there is a new reason to doubt.
     fn beat(&self, now: Instant) -> bool {
         let before = self.at(self.beat_ms.load(Ordering::Acquire));
@@ -75,7 +104,8 @@ impl Standing {
         let renewed = self.at(self.renewed_ms.load(Ordering::Acquire));
         let is_unproven = now.saturating_duration_since(renewed) > UNRENEWED_MAX;
         let was_unproven = self.is_unproven.swap(is_unproven, Ordering::AcqRel);
-        let doubts = stood_still || is_unproven != was_unproven;
+        let has_lapsed = self.has_lapsed.swap(false, Ordering::AcqRel);
+        let doubts = stood_still || has_lapsed || is_unproven != was_unproven;
         if stood_still {
             tracing::warn!("this server stood still; its games look whether they are still its own");
             metrics::inc(Counter::GameStandstillsTotal);
@@ -138,8 +168,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_is_new_for_as_long_as_a_lease_lasts() {
+    async fn a_lease_that_had_ended_is_doubted_before_and_after_the_beat_and_once() {
         let standing = Standing::new();
+        standing.lapsed();
+        assert_eq!(standing.doubts(Instant::now()), 0, "the first one");
+        standing.joined(Instant::now());
+        standing.lapsed();
+        assert_eq!(standing.doubts(Instant::now()), 1);
+        assert!(standing.beat(Instant::now()));
+        assert!(!standing.beat(Instant::now()));
+        assert_eq!(standing.doubts(Instant::now()), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_new_until_it_has_had_a_lease_for_as_long_as_one_lasts() {
+        let standing = Standing::new();
+        advance(2 * LEASE_TIME).await;
+        assert!(standing.is_new(Instant::now()), "the store was away");
+        standing.joined(Instant::now());
         assert!(standing.is_new(Instant::now()));
         advance(LEASE_TIME).await;
         assert!(!standing.is_new(Instant::now()));

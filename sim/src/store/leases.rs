@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use game_server::{LEASE_TIME, Lease, Member, ServerId};
+use game_server::{LEASE_TIME, Lease, Member, Renewed, ServerId};
 use uuid::Uuid;
 
 use crate::Millis;
@@ -12,10 +12,11 @@ use crate::Millis;
 pub(super) struct LeaseBook(BTreeMap<(String, Uuid), (Lease, Millis)>);
 
 impl LeaseBook {
-    pub(super) fn renew(&mut self, now: Millis, lease: Lease) {
+    pub(super) fn renew(&mut self, now: Millis, lease: Lease) -> Renewed {
         let lasts_ms = u64::try_from(LEASE_TIME.as_millis()).unwrap_or(u64::MAX);
         let until = now.saturating_add(lasts_ms);
-        self.0.insert(key(&lease.server), (lease, until));
+        let before = self.0.insert(key(&lease.server), (lease, until));
+        Renewed::of(before.is_some_and(|(_, until)| until > now))
     }
 
     pub(super) fn members(&self, now: Millis) -> Vec<Member> {

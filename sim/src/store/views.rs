@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use game_server::{
     Asserted, Batch, Birth, ClaimId, Claimed, Created, GameLog, Lease, Leases, LogError, LogFuture, Member,
-    Owner, RecordNumber, ServerId, StoreRun, Stored, Tail, Written,
+    Owner, RecordNumber, Renewed, ServerId, StoreRun, Stored, Tail, Written,
 };
 use protocol::ids::GameCode;
 use tokio::sync::{oneshot, watch};
@@ -206,10 +206,8 @@ pub(super) struct SimLeases {
 }
 
 impl Leases for SimLeases {
-    fn renew(&self, lease: Lease) -> LogFuture<()> {
-        ask(&self.line, Ask::Renew(lease), |said| {
-            matches!(said, Said::Done).then_some(())
-        })
+    fn renew(&self, lease: Lease) -> LogFuture<Renewed> {
+        ask(&self.line, Ask::Renew(lease), said!(Renewed))
     }
 
     fn members(&self) -> LogFuture<Vec<Member>> {

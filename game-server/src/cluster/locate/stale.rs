@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::ids::GameCode;
 use tokio::time::timeout;
 
-use super::{Located, Look, STORE_MAX, Silence, claim, delayed, everybody_else, holder, may_claim};
+use super::{Located, Look, STORE_MAX, Silence, claim, delayed, everybody_else, holder, is_new, may_claim};
 use crate::backoffice::Reserved;
 use crate::cluster::Cluster;
 use crate::journal::Owner;
@@ -35,6 +35,10 @@ pub(super) async fn judge(
     }
     if !may_claim(shared, cluster, &reached.run) {
         return Look::Ends(Located::Unknown);
+    }
+    // Its holder may have come after the last thing that the store remembers. Who was here before knows where to ask.
+    if is_new(cluster) {
+        return delayed();
     }
     match everybody_else(cluster, members, None, code).await {
         Silence::Complete => {}

@@ -243,3 +243,62 @@ async fn refuse_until<T>(calls: &mut mpsc::Receiver<Call>, until: impl Future<Ou
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Counts warnings, and panics at the first one, so that whoever warns does.
+    #[derive(Clone, Default)]
+    struct Touchy(Arc<AtomicU32>);
+
+    impl Subscriber for Touchy {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::WARN
+        }
+
+        fn new_span(&self, _span: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+        fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+        fn event(&self, _event: &Event<'_>) {
+            assert_ne!(self.0.fetch_add(1, Ordering::AcqRel), 0, "the test says so");
+        }
+
+        fn enter(&self, _span: &Id) {}
+
+        fn exit(&self, _span: &Id) {}
+    }
+
+    #[tokio::test]
+    async fn one_that_panics_begins_again() {
+        let warnings = Touchy::default();
+        let _guard = tracing::subscriber::set_default(warnings.clone());
+        // Nobody listens there, which is warned of.
+        let config = RedisConfig::parse("redis://127.0.0.1:1").unwrap();
+        let (_calls, receiver) = mpsc::channel(1);
+        let (store, _) = watch::channel(None);
+        let (runs, _) = watch::channel(StoreRun::default());
+        let flusher = tokio::spawn(Flusher::new(config, receiver, store, runs).supervise());
+        let again = async {
+            while warnings.0.load(Ordering::Acquire) < 2 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), again)
+            .await
+            .expect("nobody talks to Redis any more");
+        flusher.abort();
+    }
+}

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::reply::{self, Reply};
 use super::{RedisLog, number};
-use crate::cluster::{LEASE_TIME, Lease, Leases, Member};
+use crate::cluster::{LEASE_TIME, Lease, Leases, Member, Renewed};
 use crate::journal::{LogError, LogFuture, ServerId};
 
 /// Every server that nobody has forgotten: from `{name}:{incarnation}` to `{reads}:{address}`.
@@ -16,7 +16,7 @@ const PODS: &str = "pods";
 const WHAT: &str = "the list of servers";
 
 impl Leases for RedisLog {
-    fn renew(&self, lease: Lease) -> LogFuture<()> {
+    fn renew(&self, lease: Lease) -> LogFuture<Renewed> {
         let field = field(&lease.server);
         let value = format!("{}:{}", lease.reads, lease.address);
         let time_ms = u64::try_from(LEASE_TIME.as_millis()).unwrap_or(u64::MAX);
@@ -24,11 +24,18 @@ impl Leases for RedisLog {
         let at = self.call("HSET", vec![PODS.into(), field.as_str().into(), value.into()]);
         let lease = self.call(
             "SET",
-            vec![lease_key(&field), "1".into(), "PX".into(), number(time_ms)],
+            vec![
+                lease_key(&field),
+                "1".into(),
+                "PX".into(),
+                number(time_ms),
+                "GET".into(),
+            ],
         );
         Box::pin(async move {
             at.await?;
-            lease.await.map(drop)
+            let before = lease.await?;
+            Ok(Renewed::of(reply::string(&before).is_some()))
         })
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Extension;
 use axum::body::Body;
@@ -20,8 +21,12 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::cluster::{DialFuture, Dialer, Duplex, LEASE_TIME, Located, MemoryLeases, locate};
-use crate::journal::{Asserted, Batch, ClaimId, Claimed, LogFuture, StoreRun, Stored, Tail, Written};
+use crate::cluster::{
+    DialFuture, Dialer, Duplex, LEASE_TIME, Lease, Leases, Located, Member, MemoryLeases, Renewed, locate,
+};
+use crate::journal::{
+    Asserted, Batch, ClaimId, Claimed, LogFuture, StoreId, StoreRun, Stored, Tail, Trouble, Written,
+};
 
 /// The way from one server to the other.
 #[derive(Clone, Default)]
@@ -51,10 +56,13 @@ fn serve(end: DuplexStream, router: Router) {
     });
 }
 
-/// A log that hands out no game while its gate is closed.
+/// A log that hands out no game while its gate is closed, and that may lose everything just before a game is given back.
 struct Gated {
     log: MemoryLog,
     gate: Arc<tokio::sync::Semaphore>,
+    is_about_to_lose: Arc<AtomicBool>,
+    /// The next list of games makes its caller panic.
+    is_about_to_panic: Arc<AtomicBool>,
 }
 
 impl GameLog for Gated {
@@ -104,6 +112,9 @@ impl GameLog for Gated {
     }
 
     fn release(&self, code: GameCode, claim: ClaimId) -> LogFuture<Written> {
+        if self.is_about_to_lose.swap(false, Ordering::AcqRel) {
+            self.log.lose_all();
+        }
         self.log.release(code, claim)
     }
 
@@ -112,6 +123,10 @@ impl GameLog for Gated {
     }
 
     fn games(&self) -> LogFuture<Vec<(GameCode, Option<Owner>)>> {
+        assert!(
+            !self.is_about_to_panic.swap(false, Ordering::AcqRel),
+            "the test says so"
+        );
         self.log.games()
     }
 
@@ -124,6 +139,11 @@ struct Pair {
     log: MemoryLog,
     /// In front of the log of the first server alone.
     gate: Arc<tokio::sync::Semaphore>,
+    /// The same.
+    is_about_to_lose: Arc<AtomicBool>,
+    is_about_to_panic: Arc<AtomicBool>,
+    roads: Roads,
+    leases: MemoryLeases,
     servers: [GameServer; 2],
     code: GameCode,
 }
@@ -131,13 +151,22 @@ struct Pair {
 impl Pair {
     /// With a game in the log that nobody has.
     async fn new() -> Self {
+        Self::with(poisoned()).await
+    }
+
+    /// With this game in the log.
+    async fn with(birth: Birth) -> Self {
         let log = MemoryLog::new();
         let code = testing::facts(testing::mixed_quiz()).code;
-        assert_eq!(log.create(code, poisoned()).await.unwrap(), Created::New);
+        assert_eq!(log.create(code, birth).await.unwrap(), Created::New);
         let gate = Arc::new(tokio::sync::Semaphore::new(1));
+        let is_about_to_lose = Arc::new(AtomicBool::new(false));
+        let is_about_to_panic = Arc::new(AtomicBool::new(false));
         let gated = Arc::new(Gated {
             log: log.clone(),
             gate: Arc::clone(&gate),
+            is_about_to_lose: Arc::clone(&is_about_to_lose),
+            is_about_to_panic: Arc::clone(&is_about_to_panic),
         });
         let (roads, leases) = (Roads::default(), MemoryLeases::new());
         let member = |name: &str, log: Arc<dyn GameLog>| {
@@ -160,6 +189,10 @@ impl Pair {
         Self {
             log,
             gate,
+            is_about_to_lose,
+            is_about_to_panic,
+            roads,
+            leases,
             servers,
             code,
         }
@@ -219,6 +252,9 @@ impl Pair {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_has_just_started_denies_no_game() {
     let pair = Pair::new().await;
+    // However long it waited for the store.
+    tokio::time::sleep(2 * LEASE_TIME).await;
+    pair.servers[0].join().await;
     // As in a store that was emptied before the server came, while the holder of the game cannot reach it.
     let lost: GameCode = "ZZZ222".parse().unwrap();
     let shared = &pair.servers[0].0;
@@ -303,4 +339,137 @@ async fn a_socket_that_opens_just_after_its_game_went_is_sent_on() {
     socket.send(join).await.unwrap();
     let told = socket.next().await.unwrap().unwrap().into_text().unwrap();
     assert!(told.contains("moved"), "{told}");
+}
+
+/// Its monotonic clock stood still with it, as that of a virtual machine does, so that only the lease can tell.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_lease_had_ended_looks_whether_its_games_are_still_its_own() {
+    let pair = Pair::joined().await;
+    // The game's first snapshot is written, and nobody does anything in its lobby.
+    tokio::time::sleep(2 * LEASE_TIME).await;
+    let (paused, id) = (&pair.servers[0], pair.servers[0].0.id.clone());
+    let road = pair.roads.0.lock().unwrap().remove(&id.name).unwrap();
+    pair.leases.forget(id.clone()).await.unwrap();
+    assert_eq!(pair.locate(1).await, Located::Here);
+    pair.roads.0.lock().unwrap().insert(id.name, road);
+    let noticed = async {
+        while paused.0.registry.held(pair.code).is_some() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(LEASE_TIME, noticed)
+        .await
+        .expect("two servers have the game");
+    assert_eq!(pair.owner().await.as_deref(), Some("game-1"));
+}
+
+/// Its holder joined after the last thing that the store remembers, and has not found it again.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_has_just_come_takes_no_game_by_a_record_from_before_the_store_changed() {
+    let mut birth = poisoned();
+    birth.owner.claim = ClaimId::draw();
+    birth.owner.server = Some(ServerId {
+        name: "game-9".to_owned(),
+        incarnation: uuid::Uuid::new_v4(),
+    });
+    let pair = Pair::with(birth.clone()).await;
+    pair.log.come_back(StoreId::new("from an old file"));
+    // Redis was away for long.
+    tokio::time::sleep(2 * LEASE_TIME).await;
+    pair.servers[1].join().await;
+    assert_eq!(pair.locate(1).await, Located::Unknown);
+    assert_eq!(pair.owner().await.as_deref(), Some("game-9"));
+    // Nobody came.
+    tokio::time::sleep(LEASE_TIME).await;
+    assert_eq!(pair.until_found(1).await, Located::Here);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_game_is_not_handed_over_while_nobody_knows_whether_it_can_be_saved() {
+    let pair = Pair::joined().await;
+    tokio::time::sleep(LEASE_TIME).await;
+    let Found::Game(game) = pair.found(0) else {
+        panic!("it is not there");
+    };
+    pair.log.set_trouble(Trouble::Stuck);
+    game.hand_over(tokio::time::Instant::now() + Duration::from_secs(60));
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert!(
+        matches!(pair.found(0), Found::Game(_)),
+        "its class can go on there"
+    );
+    pair.log.set_trouble(Trouble::None);
+    pair.assert_at(0, "game-1").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_game_that_the_store_loses_while_it_is_given_back_is_written_again() {
+    let pair = Pair::joined().await;
+    pair.is_about_to_lose.store(true, Ordering::Release);
+    pair.servers[0].shutdown().await;
+    let kept = pair.log.tail(pair.code).await.unwrap();
+    let owner = kept.expect("nobody has the game any longer").owner;
+    assert_eq!((owner.server, owner.claim), (None, ClaimId::NONE));
+    assert_eq!(pair.until_found(1).await, Located::Here);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sweep_that_panics_is_begun_again() {
+    let pair = Pair::new().await;
+    pair.is_about_to_panic.store(true, Ordering::Release);
+    pair.servers[0].join().await;
+    let taken = async {
+        while pair.servers[0].0.registry.held(pair.code).is_none() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(2 * LEASE_TIME, taken)
+        .await
+        .expect("nobody looks for games that nobody has");
+}
+
+/// Leases whose first renewal makes its caller panic.
+struct Shaky {
+    leases: MemoryLeases,
+    is_about_to_panic: AtomicBool,
+}
+
+impl Leases for Shaky {
+    fn renew(&self, lease: Lease) -> LogFuture<Renewed> {
+        assert!(
+            !self.is_about_to_panic.swap(false, Ordering::AcqRel),
+            "the test says so"
+        );
+        self.leases.renew(lease)
+    }
+
+    fn members(&self) -> LogFuture<Vec<Member>> {
+        self.leases.members()
+    }
+
+    fn forget(&self, server: ServerId) -> LogFuture<()> {
+        self.leases.forget(server)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_panics_is_begun_again() {
+    let leases = MemoryLeases::new();
+    let shaky = Shaky {
+        leases: leases.clone(),
+        is_about_to_panic: AtomicBool::new(true),
+    };
+    let membership = Membership {
+        leases: Arc::new(shaky),
+        dialer: Arc::new(Roads::default()),
+        address: "game-0".to_owned(),
+        secrets: vec![Secret::given(testing::SECRET).unwrap()],
+    };
+    let (config, api) = (Config::default(), Arc::new(testing::Taker));
+    let log = Arc::new(MemoryLog::new());
+    let server = GameServer::in_cluster(config, testing::keys(), api, log, membership).unwrap();
+    tokio::time::timeout(LEASE_TIME, server.join())
+        .await
+        .expect("there is no lease");
+    assert!(leases.members().await.unwrap()[0].is_leased);
 }
