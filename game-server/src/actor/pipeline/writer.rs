@@ -408,9 +408,12 @@ impl Writer {
 
     fn read_tail(&mut self, tail: Option<Tail>) -> Settled {
         self.is_unsure = false;
+        let was_in_doubt = self.doubted_at.take().is_some();
         match tail {
             None => {
                 self.lost();
+                // Somebody may have had it meanwhile, played it to its end and removed it. The API knows.
+                self.is_outbid |= was_in_doubt;
                 Settled::Failed
             }
             Some(tail) if tail.owner.claim != self.at.owner.claim => Settled::Fenced,

@@ -314,3 +314,18 @@ async fn whoever_is_outbid_looks_first_and_then_gets_an_epoch_above_all() {
     desk.writer.outbid(Instant::now());
     assert!(!desk.write().await);
 }
+
+/// Whoever took it over while this server stood still has played it to its end.
+#[tokio::test]
+async fn a_game_that_is_gone_after_a_doubt_is_written_again_only_if_it_has_no_result() {
+    let mut desk = Desk::new(vec![Some(Reserved::Over)]).await;
+    desk.log.lose_all();
+    desk.writer.doubt(Instant::now(), true);
+    assert!(!desk.write().await);
+    assert_eq!(desk.log.tail(desk.code).await.unwrap(), None);
+    let mut desk = Desk::new(vec![Some(Reserved::Epoch(1_001))]).await;
+    desk.log.lose_all();
+    desk.writer.doubt(Instant::now(), true);
+    assert!(desk.write().await);
+    assert_eq!(desk.tail().await.owner.epoch, 1_001);
+}
