@@ -482,7 +482,8 @@ impl Actor {
     fn note_owner(&mut self, now: Instant) {
         let (at, unix_ms) = (self.millis(now), self.around.ambient.unix_ms());
         let server = &self.around.config.server_name;
-        self.timeline.owned(at, unix_ms, server, self.facts.epoch);
+        let (epoch, is_rewound) = (self.facts.epoch, self.facts.is_rewound);
+        self.timeline.owned(at, unix_ms, server, epoch, is_rewound);
     }
 
     /// The game's own time.

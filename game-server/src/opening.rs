@@ -116,7 +116,7 @@ pub(crate) async fn open_new(
     let code = facts.code;
     let key = facts.key.clone();
     let mut timeline = Timeline::new(facts.created_ms);
-    timeline.owned(0, facts.created_ms, &shared.id.name, facts.epoch);
+    timeline.owned(0, facts.created_ms, &shared.id.name, facts.epoch, false);
     let restored = Restored {
         game,
         at: 0,

@@ -51,8 +51,9 @@ impl Timeline {
         self.events.is_empty()
     }
 
-    /// A server has the game from now on; its wall clock counts.
-    pub(crate) fn owned(&mut self, at: Millis, unix_ms: u64, server: &str, epoch: u32) {
+    /// A server has the game from now on; its wall clock counts. `is_rewound` says that its last answers may be missing, which is told of the
+    /// owner who found it so.
+    pub(crate) fn owned(&mut self, at: Millis, unix_ms: u64, server: &str, epoch: u32, is_rewound: bool) {
         if self.behind_since.is_some() {
             // What it got was saved, so the owner before had caught up.
             self.saving(at, false);
@@ -61,7 +62,16 @@ impl Timeline {
         let last_ms = self.events.last().map_or(0, |event| event.at_ms);
         self.anchor = (at, unix_ms.max(last_ms));
         let server = server.to_owned();
-        self.push(at, Happened::Owner { server, epoch });
+        let is_known = |event: &TimelineEvent| matches!(event.what, Happened::Owner { rewound: true, .. });
+        let rewound = is_rewound && !self.events.iter().any(is_known);
+        self.push(
+            at,
+            Happened::Owner {
+                server,
+                epoch,
+                rewound,
+            },
+        );
     }
 
     /// What an accepted command did.
@@ -207,12 +217,12 @@ mod tests {
     #[test]
     fn an_outage_between_two_owners_is_seen_by_the_clock() {
         let mut timeline = Timeline::new(1_000_000);
-        timeline.owned(0, 1_000_010, "game-0", 1);
+        timeline.owned(0, 1_000_010, "game-0", 1, false);
         timeline.host_came(1_000);
         let question = QuestionIndex(0);
         timeline.follow(5_000, &[Effect::QuestionOpened { question }]);
         // The game's own time stood still for a minute.
-        timeline.owned(6_000, 1_066_010, "game-1", 2);
+        timeline.owned(6_000, 1_066_010, "game-1", 2, false);
         timeline.player_back(6_100);
         timeline.player_back(6_200);
         timeline.lost(6_300, Who::Host);
@@ -220,11 +230,12 @@ mod tests {
         timeline.saving(7_000, true);
         timeline.saving(7_900, false);
         timeline.saving(8_000, true);
-        timeline.owned(9_000, 1_070_000, "game-2", 3);
-        timeline.owned(9_500, 1_069_000, "game-3", 4);
+        timeline.owned(9_000, 1_070_000, "game-2", 3, true);
+        timeline.owned(9_500, 1_069_000, "game-3", 4, true);
         let owner = |server: &str, epoch| Happened::Owner {
             server: server.to_owned(),
             epoch,
+            rewound: epoch == 3,
         };
         let drops = Drops {
             players_lost: 0,

@@ -45,6 +45,10 @@ pub enum Happened {
         server: String,
         /// Its number among the owners; the same server after a restart is another one.
         epoch: u32,
+        /// It went on from what the servers' storage had left, after that had failed: the last answers before may be missing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(test, ts(optional = nullable, as = "Option<bool>"))]
+        rewound: bool,
     },
     /// A question opened.
     Opened {

@@ -169,7 +169,7 @@ fn version_1_is_read() {
 /// Everything that a timeline can tell.
 fn eventful() -> Snapshot {
     let mut timeline = Timeline::new(1_796_000_000_000);
-    timeline.owned(0, 1_796_000_000_010, "game-0", 1);
+    timeline.owned(0, 1_796_000_000_010, "game-0", 1, false);
     timeline.host_came(10);
     let mut game = new_game();
     for (n, command) in (1..).zip(commands()) {
@@ -180,7 +180,7 @@ fn eventful() -> Snapshot {
     timeline.lost(3_000, Who::Host);
     timeline.saving(3_100, true);
     timeline.saving(3_900, false);
-    timeline.owned(4_000, 1_796_000_064_000, "game-1", 2);
+    timeline.owned(4_000, 1_796_000_064_000, "game-1", 2, false);
     timeline.player_back(4_100);
     timeline.host_came(4_200);
     timeline.result_saved(5_000);

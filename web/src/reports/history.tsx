@@ -53,7 +53,8 @@ export function sentence(what: Happened): string {
     case "created":
       return w.history.created;
     case "owner":
-      return what.epoch === 1 ? w.history.owner(what.server) : w.history.nextOwner(what.server, what.epoch);
+      if (what.rewound) return w.history.rewound(what.server);
+      return what.epoch === 1 ? w.history.owner(what.server) : w.history.nextOwner(what.server);
     case "opened":
       return w.history.opened(what.q);
     case "closed":

@@ -968,7 +968,11 @@ server: string,
 /**
  * Its number among the owners; the same server after a restart is another one.
  */
-epoch: number, } | { "t": "opened",
+epoch: number,
+/**
+ * It went on from what the servers' storage had left, after that had failed: the last answers before may be missing.
+ */
+rewound?: boolean | null, } | { "t": "opened",
 /**
  * Number, from 1.
  */
