@@ -47,10 +47,11 @@ async fn timeline(State(desk): State<OperatorDesk>, uri: Uri) -> Result<Response
     let code = game_key_of(&uri).ok_or_else(Refusal::bad_game_key)?;
     let server = desk.0.get().ok_or_else(starting)?;
     let shared: &Arc<Shared> = &server.0;
-    match shared.registry.find(code) {
+    let is_unreadable = match shared.registry.find(code) {
         Found::Game(game) => return Ok(told(&shared.id.name, timeline_of(&game).await?)),
-        Found::Lost | Found::Nothing => {}
-    }
+        Found::Lost => true,
+        Found::Nothing => false,
+    };
     let elsewhere = match &shared.cluster {
         Some(cluster) => cluster.timeline_elsewhere(shared, code).await,
         None => Elsewhere::Nowhere,
@@ -58,8 +59,9 @@ async fn timeline(State(desk): State<OperatorDesk>, uri: Uri) -> Result<Response
     match elsewhere {
         Elsewhere::Told(server, timeline) => Ok(told(&server, *timeline)),
         Elsewhere::Silent(server) => Err(silent(&server)),
+        Elsewhere::Unowned | Elsewhere::Nowhere if is_unreadable => Err(unreadable(&shared.id.name)),
         Elsewhere::Unowned => Err(unowned()),
-        Elsewhere::Unknown => Err(Refusal::journal_unavailable()),
+        Elsewhere::Unknown => Err(unknown()),
         Elsewhere::Nowhere => Err(no_live_game()),
     }
 }
@@ -92,12 +94,32 @@ fn silent(server: &str) -> Refusal {
     )
 }
 
+fn unknown() -> Refusal {
+    Refusal::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "store-silent",
+        "Store cannot be asked",
+        "The store of the games does not answer, and no server that does has this game. Try again in a moment.",
+    )
+}
+
 fn unowned() -> Refusal {
     Refusal::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "game-unowned",
         "Nobody has this game",
         "The game is kept, and no server has it now. One takes it up as soon as somebody comes back to it, within a minute in any case.",
+    )
+}
+
+fn unreadable(server: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::GONE,
+        "game-unreadable",
+        "Game cannot be read",
+        format!(
+            "The game is kept, and {server} cannot read it: it is another release's, or makes this one fail. The server's log says why. Nobody else has it."
+        ),
     )
 }
 

@@ -149,7 +149,7 @@ impl Refusal {
             StatusCode::SERVICE_UNAVAILABLE,
             "game-moving",
             "Temporarily unavailable",
-            "This game is on its way to another server. Try again in a moment.",
+            "It is not clear yet which server has this game. Try again in a moment.",
         )
     }
 

@@ -72,8 +72,24 @@ impl Actor {
             }
             // The socket is known; it asks for everything again.
             HostCommand::Host { .. } => self.sync_host(socket),
+            HostCommand::Ticket => self.ticket(socket),
             // Refused or answered by the session.
-            HostCommand::Screen { .. } | HostCommand::Ticket | HostCommand::Ping => {}
+            HostCommand::Screen { .. } | HostCommand::Ping => {}
+        }
+    }
+
+    /// As long as the game, so that a projector can be reloaded. It names the run of the store that has the game, which may not be the present
+    /// one yet: whoever shows it later is told the truth.
+    fn ticket(&mut self, socket: &Arc<Outbox>) {
+        let exp = self.around.ambient.expiry_s(self.around.config.total);
+        let store = self.pipeline.store();
+        match self.around.keys.sign_screen(self.facts.game, store, exp) {
+            Ok(ticket) => socket.push(host::ticket(ticket)),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "a ticket could not be signed");
+                self.refuse_with(socket, ErrorCode::Busy);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::parse::{self, Parsed};
 use super::transport::Incoming;
 use super::{Closing, Session};
 use crate::actor::mailbox::{GameHandle, Message, Seat, SendError};
-use crate::frames::{host, player};
+use crate::frames::player;
 
 impl Session {
     pub(super) async fn serve(&mut self, game: &GameHandle, seat: Seat) -> Closing {
@@ -114,7 +114,6 @@ impl Session {
     fn host_command(&self, command: HostCommand, game: &GameHandle) {
         match command {
             HostCommand::Ping => self.pong(game),
-            HostCommand::Ticket => self.ticket(game),
             HostCommand::Screen { .. } => self.refuse(ErrorCode::NotAllowed),
             HostCommand::Host { .. }
             | HostCommand::Start
@@ -125,7 +124,8 @@ impl Session {
             | HostCommand::Finish
             | HostCommand::Lock { .. }
             | HostCommand::Kick { .. }
-            | HostCommand::Rename { .. } => {
+            | HostCommand::Rename { .. }
+            | HostCommand::Ticket => {
                 self.send(
                     game,
                     Message::Host {
@@ -150,21 +150,5 @@ impl Session {
     /// By way of the outbox, so that it cannot overtake a frame whose number it names.
     fn pong(&self, game: &GameHandle) {
         self.outbox.push(player::pong(game.shown().seq));
-    }
-
-    fn ticket(&self, game: &GameHandle) {
-        // As long as the game, so that a projector can be reloaded.
-        let exp = self.server.ambient.expiry_s(self.server.config.total);
-        let store = self.server.log.runs().borrow().store.clone();
-        match self.server.keys.sign_screen(game.game(), &store, exp) {
-            Ok(ticket) => self.outbox.push(host::ticket(ticket)),
-            Err(error) => {
-                tracing::error!(
-                    error = &error as &dyn std::error::Error,
-                    "a ticket could not be signed"
-                );
-                self.busy(None);
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use game_server::{Config, MemoryLog, StoreId};
+use game_server::{Config, MemoryLog, StoreId, Trouble};
 use serde_json::{Value, json};
 
 use crate::kit::{CODE, Stage};
@@ -64,6 +64,23 @@ async fn a_game_that_the_store_lost_is_told_to_everybody_who_was_in_it() {
             "{first}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_ticket_names_the_run_that_has_the_game_and_not_one_that_came_meanwhile() {
+    let log = MemoryLog::new();
+    log.come_back(StoreId::new("before"));
+    let stage_before = Stage::with_log(Config::default(), Arc::new(log.clone())).await;
+    stage_before.create().await;
+    let (mut host, _) = stage_before.host().await;
+    // The game cannot be written to the store that came.
+    log.set_trouble(Trouble::Refusing);
+    log.come_back(StoreId::new("after"));
+    host.say(json!({ "t": "ticket" })).await;
+    let ticket = host.until("ticket").await["ticket"].clone();
+    let after = stage("after").await;
+    let first = json!({ "t": "host", "token": after.token(), "ticket": ticket });
+    assert_eq!(told(&after, &first).await, (error("game_lost"), Some(4404)));
 }
 
 #[tokio::test]

@@ -4,12 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use axum::body::Body;
 use game_server::{
-    ClaimId, Claimed, Config, Entry, GameLog, MemoryLog, Restoration, ServerId, Trouble, read_journal,
+    ClaimId, Claimed, Config, Entry, GameLog, MemoryLog, OperatorDesk, Restoration, ServerId, Trouble,
+    read_journal,
 };
-use http::StatusCode;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
 use protocol::ids::GameCode;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::kit::{CODE, Client, Stage};
@@ -260,6 +264,14 @@ async fn a_game_that_cannot_be_read_is_left_alone_and_the_others_go_on() {
     assert_eq!(status, StatusCode::CONFLICT);
     let (status, _) = second.status(&format!("?g={other}")).await;
     assert_eq!(status, StatusCode::OK);
+    // Nor is an operator told that there is none.
+    let desk = OperatorDesk::new();
+    desk.open(&second.server);
+    let asked = Request::get(format!("/timeline?g={CODE}"));
+    let answer = desk.router().oneshot(asked.body(Body::empty()).unwrap()).await;
+    let body = answer.unwrap().into_body().collect().await.unwrap().to_bytes();
+    let refusal: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(refusal["code"], "game-unreadable", "{refusal}");
 }
 
 #[tokio::test]
