@@ -1,8 +1,8 @@
 //! The order in which servers are asked for one request about a game: a pure decision, without time or sockets.
 //!
 //! First whoever held the game last, as far as is remembered; then rendezvous order. A server that says who the owner is (421) is
-//! followed, at most twice. When the owner it named cannot be reached, that server is asked once more and told so: it may
-//! claim the game now.
+//! followed, at most twice. When the owner it named cannot be reached, or is not known here, that server is asked once more and told so: it
+//! may claim the game now, or pass the request on itself.
 
 use std::collections::VecDeque;
 
@@ -51,6 +51,17 @@ impl<T: Clone + PartialEq> Course<T> {
         self.queue.retain(|server| *server != owner);
         self.queue.push_front(owner.clone());
         self.pointed = Some((owner, from));
+        true
+    }
+
+    /// `from` has named an owner that is not known here. Whether it is asked again, to be told so; that counts as one that was followed.
+    pub fn unknown(&mut self, from: T) -> bool {
+        if self.follows >= FOLLOWS_MAX {
+            return false;
+        }
+        self.follows += 1;
+        self.queue.push_front(from);
+        self.pointed = None;
         true
     }
 
@@ -127,21 +138,26 @@ mod tests {
     #[test]
     fn no_answers_keep_it_going() {
         let servers = ["a", "b", "c"];
-        for script in 0..4_u32.pow(9) {
+        for script in 0..5_u32.pow(8) {
             let mut course = Course::new(None, servers.to_vec());
             let (mut digits, mut asked) = (script, 0);
             while let Some(server) = course.ask() {
                 asked += 1;
                 assert!(asked <= 7, "script {script}");
-                let digit = usize::try_from(digits % 4).unwrap();
-                digits /= 4;
+                let digit = usize::try_from(digits % 5).unwrap();
+                digits /= 5;
                 match servers.get(digit) {
                     Some(owner) => {
                         if !course.follow(server, owner) {
                             break;
                         }
                     }
-                    None => course.unreachable(&server),
+                    None if digit == 3 => course.unreachable(&server),
+                    None => {
+                        if !course.unknown(server) {
+                            break;
+                        }
+                    }
                 }
             }
         }

@@ -31,6 +31,8 @@ pub(super) struct Search<'a> {
     /// Who there was when it began.
     members: Members,
     course: Course<Named>,
+    /// Owners that were named and are not among them: one has just come, or goes by another name here.
+    unknown: Vec<String>,
     /// Whom placement would ask, as far as it is ready.
     first: Option<Named>,
     until: Instant,
@@ -63,6 +65,7 @@ impl<'a> Search<'a> {
             members,
             first: ordered.first().cloned(),
             course: Course::new(remembered, ordered),
+            unknown: Vec::new(),
             until: Instant::now() + SEARCH_MAX,
         }
     }
@@ -78,11 +81,10 @@ impl<'a> Search<'a> {
     /// Marks a request as one of a proxy that follows owners, and says whom it could not reach.
     pub(super) fn mark(&self, headers: &mut HeaderMap) {
         headers.insert(FOLLOWS, HeaderValue::from_static("1"));
-        let names: Vec<&str> = self
-            .course
-            .were_unreachable()
-            .iter()
+        let unreachable = self.course.were_unreachable().iter();
+        let names: Vec<&str> = unreachable
             .map(|server| server.0.name())
+            .chain(self.unknown.iter().map(String::as_str))
             .collect();
         if let (false, Ok(names)) = (names.is_empty(), HeaderValue::try_from(names.join(", "))) {
             headers.insert(UNREACHABLE, names);
@@ -106,7 +108,8 @@ impl<'a> Search<'a> {
         let owners = &self.proxy.0.owners;
         if status != StatusCode::MISDIRECTED_REQUEST {
             let accepted = status == StatusCode::SWITCHING_PROTOCOLS || status.is_success();
-            if accepted && self.first.as_ref() != Some(server) {
+            // Who was told of an owner that is not known here has passed the request on to it.
+            if accepted && self.unknown.is_empty() && self.first.as_ref() != Some(server) {
                 owners.remember(self.code, server.0.name());
             }
             // It stops, or has no place: whoever comes next asks where the game is by then.
@@ -116,10 +119,15 @@ impl<'a> Search<'a> {
             return Ok(true);
         }
         owners.forget(self.code);
-        let owner = headers
+        let name = headers
             .get(OWNER)
-            .and_then(|name| self.members.named(name.to_str().ok()?));
-        match owner {
+            .and_then(|name| name.to_str().ok())
+            .ok_or(Refusal::Moving)?;
+        match self.members.named(name) {
+            None if self.course.unknown(server.clone()) => {
+                self.unknown.push(name.to_owned());
+                Ok(false)
+            }
             Some(owner) if self.course.follow(server.clone(), Named(Arc::clone(owner))) => {
                 metrics::inc(Counter::ProxyOwnersFollowedTotal);
                 Ok(false)

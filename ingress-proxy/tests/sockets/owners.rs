@@ -86,6 +86,23 @@ async fn servers_that_point_at_one_another_end_in_a_refusal() {
     assert_eq!(asked, (2, 1));
 }
 
+/// One that has just come, or that the proxy knows by another name.
+#[tokio::test]
+async fn a_server_that_names_an_unknown_owner_passes_the_request_on_itself() {
+    let pass_on = |request: Request| async move {
+        match request.headers().get("homeroom-unreachable") {
+            Some(names) => format!("passed on to {}", names.to_str().unwrap()).into_response(),
+            None => (StatusCode::MISDIRECTED_REQUEST, [("homeroom-owner", "game-9")]).into_response(),
+        }
+    };
+    let (zero, dead) = (listen(Router::new().fallback(pass_on)).await, nobody().await);
+    let proxy = proxy(&[("game-0", zero.address)], &[("api-0", dead)]).await;
+    for _ in 0..2 {
+        let answer = get(proxy.address, "/game/status?g=K7Q2MX").await;
+        assert!(answer.ends_with("passed on to game-9"), "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn a_name_that_nobody_has_leads_nowhere() {
     let ((zero, asked), dead) = (pointing("game-9").await, nobody().await);
@@ -95,7 +112,11 @@ async fn a_name_that_nobody_has_leads_nowhere() {
         answer.starts_with("HTTP/1.1 503") && answer.contains("game-moving"),
         "{answer}"
     );
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(
+        asked.load(Ordering::Relaxed),
+        3,
+        "it was told, and names it again"
+    );
 }
 
 /// A server that names an owner, and holds the game itself once it is told that the owner cannot be reached.
