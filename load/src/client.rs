@@ -19,6 +19,7 @@ mod receive;
 mod rhythm;
 mod scrape;
 mod targets;
+mod tls;
 mod world;
 
 pub use engine::{Conn, Engine, EngineError, Role};
@@ -29,4 +30,5 @@ pub use pacer::{Due, Task};
 pub use player::{Final, Player};
 pub use scrape::metric;
 pub use targets::{GAME_PREFIX, STORE_PREFIX, Targets};
+pub use tls::{Trust, TrustError};
 pub use world::{Class, Click, Door, Effects, OnLoss, Traffic, World};

@@ -1,6 +1,7 @@
 //! The servers under test: a topology of processes on this machine, started, watched and restarted as a cluster would.
 //! Each process has a [`service::Service`] of its own; which there are and how they find each other is decided here.
 
+mod certificate;
 mod commands;
 mod database;
 mod fleet;
@@ -23,6 +24,7 @@ use crate::client::{Target, TargetError, Targets};
 use crate::sys::postgres::{OWNER, Programs};
 use crate::sys::{clock, signals};
 use crate::verdict::monitor::{Process, Processes};
+use certificate::Certificate;
 pub use commands::{POSTGRES, Program, REDIS, start_under};
 pub use database::StruckDatabase;
 pub use fleet::Growing;
@@ -30,7 +32,7 @@ use network::Networks;
 pub use probe::Probe;
 use service::Service;
 pub use service::{Cause, Pauses, Restart};
-pub use topology::{Apis, Database, Store, Topology, TopologyError};
+pub use topology::{Apis, Database, Proxies, Store, Topology, TopologyError};
 pub use victims::Struck;
 
 /// A server answers within this time of its start or has failed, in milliseconds. Migrations are part of it.
@@ -109,6 +111,8 @@ pub struct Stack {
     internal: Vec<SocketAddr>,
     /// The game servers that proxies are told of.
     game_programs: Vec<Program>,
+    /// What the proxies show, when they speak TLS.
+    certificate: Option<Certificate>,
     // After the services, which are in them.
     networks: Option<Networks>,
     data: tempfile::TempDir,
@@ -138,6 +142,7 @@ impl Stack {
             binaries: PathBuf::new(),
             internal: Vec::new(),
             game_programs: Vec::new(),
+            certificate: None,
             networks: None,
             data,
         };
@@ -170,25 +175,23 @@ impl Stack {
                     stack.start_game()?;
                 }
                 commands::write_game_servers(&directory, &stack.game_programs).map_err(StackError::Start)?;
-                for number in 0..*proxies {
-                    let program = commands::proxy(binaries, &directory, number, stack.free()?, &apis);
-                    stack
-                        .proxy_admins
-                        .extend(program.admin().map(target_at).transpose()?);
-                    let target = stack.launch_server(program, &directory)?;
-                    stack.proxies.push(target);
-                }
+                stack.start_proxies(proxies, &apis, &directory)?;
             }
         }
         Ok(stack)
     }
 
-    /// Addresses where nobody listens.
-    fn free<const N: usize>(&self) -> Result<[SocketAddr; N], StackError> {
-        let ip = match &self.networks {
+    /// Where everything but game servers with networks of their own is.
+    fn ip(&self) -> Ipv4Addr {
+        match &self.networks {
             Some(_) => network::CENTRE,
             None => Ipv4Addr::LOCALHOST,
-        };
+        }
+    }
+
+    /// Addresses where nobody listens.
+    fn free<const N: usize>(&self) -> Result<[SocketAddr; N], StackError> {
+        let ip = self.ip();
         let mut found = [(ip, 0).into(); N];
         for address in &mut found {
             *address = free_address(ip)?;
@@ -248,6 +251,32 @@ impl Stack {
             self.internal.push(at[1]);
         }
         Ok(apis)
+    }
+
+    fn start_proxies(
+        &mut self,
+        proxies: &Proxies,
+        apis: &[Program],
+        directory: &Path,
+    ) -> Result<(), StackError> {
+        if proxies.tls {
+            self.certificate = Some(Certificate::make(directory, self.ip())?);
+        }
+        for number in 0..proxies.number {
+            let mut program = commands::proxy(&self.binaries, directory, number, self.free()?, apis);
+            if let Some(certificate) = &self.certificate {
+                commands::secure(&mut program, &certificate.chain, &certificate.key);
+            }
+            self.proxy_admins
+                .extend(program.admin().map(target_at).transpose()?);
+            let target = self.launch_server(program, directory)?;
+            let target = match &self.certificate {
+                Some(certificate) => target.trusting(&certificate.trust),
+                None => target,
+            };
+            self.proxies.push(target);
+        }
+        Ok(())
     }
 
     /// Starts one more game server and waits until it answers. Proxies are told by somebody else.
@@ -335,6 +364,14 @@ impl Stack {
             true => &[],
             false => &self.game_admins,
         }
+    }
+
+    /// The certificate to believe, as a PEM file, when the proxies speak TLS.
+    #[must_use]
+    pub fn certificate(&self) -> Option<&Path> {
+        self.certificate
+            .as_ref()
+            .map(|certificate| certificate.chain.as_path())
     }
 
     /// Where the proxies are.

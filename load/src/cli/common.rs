@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Failure;
 use super::topology::{TopologyArgs, Wanted};
-use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets};
+use crate::client::{GAME_PREFIX, STORE_PREFIX, Target, Targets, Trust};
 use crate::plan::Segment;
 use crate::stack::{REDIS, Stack};
 use crate::sys::redis::Redis;
@@ -18,15 +18,18 @@ use crate::verdict::monitor::{Process, Processes};
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("where").required(true).args(["up", "target", "servers"])))]
 pub(super) struct Common {
-    /// Servers to run against, as http://HOST:PORT.
-    #[arg(long, value_name = "URL")]
-    pub(super) target: Option<Target>,
+    /// Servers to run against, as http://HOST:PORT or https://HOST:PORT; several are proxies, any of which will do.
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    pub(super) target: Vec<Target>,
     /// Game servers to address one by one; a class goes to the one that the hash of its code says.
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "api")]
     pub(super) servers: Vec<Target>,
     /// The API, with --servers.
     #[arg(long, value_name = "URL", requires = "servers")]
     pub(super) api: Option<Target>,
+    /// Certificates to believe, as a PEM file, of servers that begin with https://.
+    #[arg(long, value_name = "FILE", conflicts_with = "up")]
+    pub(super) ca: Option<PathBuf>,
     /// The Redis of these servers, as redis://HOST:PORT, whose bytes and commands are sampled; of several segments one is
     /// told.
     #[arg(long, value_name = "URL", conflicts_with = "up")]
@@ -87,15 +90,44 @@ impl Common {
     }
 
     /// Where clients are to go; `in_turn` for game servers, whoever has the game.
-    pub(super) fn targets(&self, stack: Option<&Stack>, in_turn: bool) -> Option<Targets> {
-        let targets = match (stack, &self.target, &self.api) {
-            (Some(stack), _, _) if in_turn => stack.targets_in_turn()?,
-            (Some(stack), _, _) => stack.targets()?,
-            (None, Some(target), _) => Targets::from(target.clone()),
-            (None, None, Some(api)) => Targets::direct(self.servers.clone(), api.clone()),
-            (None, None, None) => return None,
+    ///
+    /// # Errors
+    /// Servers that speak TLS, and no certificates to believe.
+    pub(super) fn targets(&self, stack: Option<&Stack>, in_turn: bool) -> Result<Targets, Failure> {
+        let targets = match (stack, self.target.as_slice(), &self.api) {
+            (Some(stack), _, _) if in_turn => stack.targets_in_turn(),
+            (Some(stack), _, _) => stack.targets(),
+            (None, [], Some(api)) => Some(Targets::direct(self.believed(&self.servers)?, api.clone())),
+            (None, [], None) => None,
+            (None, proxies, _) => {
+                let proxies = self.believed(proxies)?;
+                proxies
+                    .first()
+                    .cloned()
+                    .map(|first| Targets::any_of(proxies, first))
+            }
         };
-        Some(targets.with_prefixes(&self.game_prefix, &self.store_prefix))
+        let targets = targets
+            .ok_or_else(|| Failure::configuration(anyhow::anyhow!("give --target, --servers or --up")))?;
+        Ok(targets.with_prefixes(&self.game_prefix, &self.store_prefix))
+    }
+
+    /// Servers, with the certificates to believe.
+    fn believed(&self, servers: &[Target]) -> Result<Vec<Target>, Failure> {
+        let Some(first) = servers.iter().find(|server| server.is_tls) else {
+            return Ok(servers.to_vec());
+        };
+        let Some(file) = &self.ca else {
+            return Err(Failure::configuration(anyhow::anyhow!(
+                "{first} speaks TLS: give the certificates to believe (--ca FILE)"
+            )));
+        };
+        let trust = Trust::read(file).with_context(|| format!("--ca {}", file.display()));
+        let trust = trust.map_err(Failure::configuration)?;
+        Ok(servers
+            .iter()
+            .map(|server| server.clone().trusting(&trust))
+            .collect())
     }
 
     /// What is sampled beside the generator, and whether a store is among it.

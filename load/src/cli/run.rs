@@ -31,11 +31,7 @@ pub(super) fn run(scenario: &Scenario, console: &mut Console) -> Result<bool, Fa
     }
     let begun = clock::unix_ms();
     let mut stack = common.start(scenario.wanted())?;
-    let Some(targets) = common.targets(stack.as_ref(), scenario.goes_in_turn()) else {
-        return Err(Failure::configuration(anyhow::anyhow!(
-            "give --target, --servers or --up"
-        )));
-    };
+    let targets = common.targets(stack.as_ref(), scenario.goes_in_turn())?;
     let (processes, has_store) = common.sampled(stack.as_ref())?;
     let monitor = Monitor::start(plan.segment.index(), processes).map_err(Failure::unavailable)?;
     let played = play(scenario, &targets, &plan, stack.as_mut(), console)?;

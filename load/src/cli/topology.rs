@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use crate::stack::{Apis, Database, Pauses, Stack, StackError, Store, Topology};
+use crate::stack::{Apis, Database, Pauses, Proxies, Stack, StackError, Store, Topology};
 
 /// Servers to start.
 #[derive(Debug, Args)]
@@ -31,6 +31,9 @@ pub(super) struct TopologyArgs {
     /// Proxies before them, up to 8; the members of a class are spread over them, and who comes back takes the next one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     proxies: u32,
+    /// The proxies speak TLS with clients, with a certificate made for this run.
+    #[arg(long)]
+    tls: bool,
     /// Binary of the server in one process, `homeroom`. [default: beside this program]
     #[arg(long, value_name = "PATH", conflicts_with = "games")]
     bin: Option<PathBuf>,
@@ -119,7 +122,10 @@ impl TopologyArgs {
     pub(super) fn start(&self, wanted: Wanted) -> Result<Stack, Failure> {
         let topology = self.topology(&wanted)?;
         let topology = topology
-            .with_proxies(self.proxies)
+            .with_proxies(Proxies {
+                number: self.proxies,
+                tls: self.tls,
+            })
             .map_err(Failure::configuration)?;
         let mut settings = wanted.settings;
         settings.database = self.database.unwrap_or(settings.database);

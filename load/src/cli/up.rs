@@ -69,7 +69,7 @@ fn announce(stack: &Stack, console: &mut Console) {
         .map(|s| json!({ "name": s.name(), "pid": s.pid() }))
         .collect();
     console.line(
-        &json!({ "apis": apis, "games": games, "game_admins": admins, "stores": stack.stores(), "proxies": proxies, "processes": processes })
+        &json!({ "apis": apis, "games": games, "game_admins": admins, "stores": stack.stores(), "proxies": proxies, "ca": stack.certificate(), "processes": processes })
             .to_string(),
     );
     for service in stack.services() {

@@ -118,6 +118,8 @@ impl Engine {
             address: target.address,
             request: super::link::request(&target.host, &path),
             from: self.targets.source_of(number),
+            host: target.host.clone(),
+            trust: target.trust.clone(),
         };
         let doors = self.targets.doors(code).map(door).collect();
         while self.world.classes.len() <= index(number) {
@@ -375,7 +377,7 @@ impl Engine {
         if let Role::Player(player) = &mut conn.role {
             player.on_connecting(late_us);
         }
-        let opened = Link::connect(door.address, door.from).and_then(|mut link| {
+        let opened = Link::connect(door).and_then(|mut link| {
             let interest = Interest::READABLE | Interest::WRITABLE;
             let token = Token(index(number));
             self.poll

@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use super::tls::Trust;
+
 /// A call that takes longer has failed: registering hashes a password, saving a result writes to disk.
 const CALL_MS_MAX: u64 = 15_000;
 /// Largest answer read: a report of 500 players and 20 questions has about 1 MB.
@@ -25,16 +27,31 @@ pub struct Target {
     pub host: String,
     /// Its address.
     pub address: SocketAddr,
+    /// Whether it speaks TLS.
+    pub is_tls: bool,
+    /// Whose certificates are believed then; nobody's before [`Target::trusting`].
+    pub trust: Option<Trust>,
+}
+
+impl Target {
+    /// The same, with certificates to believe if it speaks TLS.
+    #[must_use]
+    pub fn trusting(self, trust: &Trust) -> Self {
+        Self {
+            trust: self.is_tls.then(|| trust.clone()),
+            ..self
+        }
+    }
 }
 
 /// Why a target is refused.
 #[derive(Debug, Error)]
 pub enum TargetError {
     /// Another scheme.
-    #[error("the target must begin with http://")]
+    #[error("the target must begin with http:// or https://")]
     Scheme,
     /// A path or nothing after the scheme.
-    #[error("the target must be http://HOST:PORT without a path")]
+    #[error("the target must be http://HOST:PORT or https://HOST:PORT without a path")]
     Shape,
     /// The name is not known.
     #[error("the target's name {0} is not known")]
@@ -45,10 +62,12 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let host = text
-            .strip_prefix("http://")
-            .ok_or(TargetError::Scheme)?
-            .trim_end_matches('/');
+        let (is_tls, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (None, Some(rest)) => (true, rest),
+            (None, None) => return Err(TargetError::Scheme),
+        };
+        let host = rest.trim_end_matches('/');
         if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
             return Err(TargetError::Shape);
         }
@@ -57,7 +76,7 @@ impl FromStr for Target {
         let with_port = if has_port {
             host.to_owned()
         } else {
-            format!("{host}:80")
+            format!("{host}:{}", if is_tls { 443 } else { 80 })
         };
         let mut addresses = with_port
             .to_socket_addrs()
@@ -68,13 +87,15 @@ impl FromStr for Target {
         Ok(Self {
             host: host.to_owned(),
             address,
+            is_tls,
+            trust: None,
         })
     }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}", self.host)
+        write!(f, "http{}://{}", if self.is_tls { "s" } else { "" }, self.host)
     }
 }
 
@@ -202,13 +223,9 @@ impl Http {
         parse_response(&answer).ok_or(HttpError::Broken { call })
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "read through take(ANSWER_BYTES_MAX), and nothing is inflated"
-    )]
     fn exchange(&self, method: &str, path: &str, token: Option<&str>, body: &[u8]) -> io::Result<Vec<u8>> {
         let limit = Duration::from_millis(CALL_MS_MAX);
-        let mut stream = TcpStream::connect_timeout(&self.target.address, limit)?;
+        let stream = TcpStream::connect_timeout(&self.target.address, limit)?;
         stream.set_read_timeout(Some(limit))?;
         stream.set_write_timeout(Some(limit))?;
         let mut head = format!(
@@ -225,11 +242,25 @@ impl Http {
             ));
         }
         head.push_str("\r\n");
-        stream.write_all(&[head.as_bytes(), body].concat())?;
-        let mut answer = Vec::new();
-        stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
-        Ok(answer)
+        let request = [head.as_bytes(), body].concat();
+        match (&self.target.trust, self.target.is_tls) {
+            (Some(trust), true) => exchanged(trust.over(&self.target.host, stream)?, &request),
+            (None, true) => Err(io::Error::other("no certificates to believe were given")),
+            (_, false) => exchanged(stream, &request),
+        }
     }
+}
+
+/// Sends a request and reads to the end of the stream.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "read through take(ANSWER_BYTES_MAX), and nothing is inflated"
+)]
+fn exchanged(mut stream: impl Read + Write, request: &[u8]) -> io::Result<Vec<u8>> {
+    stream.write_all(request)?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+    Ok(answer)
 }
 
 impl Response {
@@ -313,12 +344,18 @@ mod tests {
             ("127.0.0.1:8080", 8080)
         );
         assert_eq!(target.to_string(), "http://127.0.0.1:8080");
-        let ports = ["http://[::1]", "http://[::1]:8080", "http://127.0.0.1"]
-            .map(|text| text.parse::<Target>().expect("target").address.port());
-        assert_eq!(ports, [80, 8_080, 80]);
+        let ports = [
+            "http://[::1]",
+            "http://[::1]:8080",
+            "http://127.0.0.1",
+            "https://127.0.0.1",
+        ]
+        .map(|text| text.parse::<Target>().expect("target").address.port());
+        assert_eq!(ports, [80, 8_080, 80, 443]);
         for bad in [
             "127.0.0.1:80",
-            "https://x",
+            "https://",
+            "ftp://x",
             "http://",
             "http://127.0.0.1:80/game",
             "http://127.0.0.1:99999",

@@ -2,7 +2,6 @@
 //! What the messages mean is left to [`super::player`] and [`super::host`].
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
 
 use mio::net::TcpStream;
 use thiserror::Error;
@@ -10,6 +9,8 @@ use thiserror::Error;
 use super::codec::{CodecError, Decoder, Message};
 use super::connect::connect;
 use super::receive::{self, Inbox};
+use super::tls::{Session, Told};
+use super::world::Door;
 use crate::sys::clock::Stamp;
 
 /// The nonce of the handshake and the answer that proves the server computed it: the pair of RFC 6455, 1.3. One nonce
@@ -67,11 +68,45 @@ enum Stage {
     Open(Decoder),
 }
 
+impl Stage {
+    /// Reads what the server says.
+    fn take(&mut self, bytes: &[u8], sink: &mut impl FnMut(LinkEvent<'_>)) -> Result<(), LinkError> {
+        let rest = match self {
+            Self::Connecting => return Ok(()),
+            Self::Open(decoder) => {
+                return decoder
+                    .feed(bytes, |m| sink(LinkEvent::Message(m)))
+                    .map_err(LinkError::Codec);
+            }
+            Self::Handshaking(head) => {
+                head.extend_from_slice(bytes);
+                match parse_head(head)? {
+                    None if head.len() > HEAD_BYTES_MAX => {
+                        return Err(LinkError::Handshake("answer too long"));
+                    }
+                    None => return Ok(()),
+                    Some(end) => head.split_off(end),
+                }
+            }
+        };
+        let mut decoder = Decoder::default();
+        sink(LinkEvent::Open);
+        let outcome = decoder
+            .feed(&rest, |m| sink(LinkEvent::Message(m)))
+            .map_err(LinkError::Codec);
+        *self = Self::Open(decoder);
+        outcome
+    }
+}
+
 /// One client socket.
 #[derive(Debug)]
 pub(super) struct Link {
     stream: TcpStream,
+    /// Over the stream, when the servers speak TLS.
+    session: Option<Session>,
     stage: Stage,
+    /// Of a stream without TLS.
     unsent: Vec<u8>,
     /// Bytes read since somebody took the number.
     pub(super) received_bytes: u64,
@@ -82,10 +117,19 @@ impl Link {
     ///
     /// # Errors
     /// No descriptor or no port is left.
-    pub(super) fn connect(address: SocketAddr, from: Option<IpAddr>) -> Result<Self, LinkError> {
-        let stream = connect(address, from).map_err(LinkError::Connect)?;
+    pub(super) fn connect(door: &Door) -> Result<Self, LinkError> {
+        let stream = connect(door.address, door.from).map_err(LinkError::Connect)?;
+        let session = match &door.trust {
+            Some(trust) => Some(
+                trust
+                    .session(&door.host, UNSENT_BYTES_MAX)
+                    .map_err(LinkError::Connect)?,
+            ),
+            None => None,
+        };
         Ok(Self {
             stream,
+            session,
             stage: Stage::Connecting,
             unsent: Vec::new(),
             received_bytes: 0,
@@ -125,6 +169,9 @@ impl Link {
             }
             return self.request(request);
         }
+        if let Some(session) = &mut self.session {
+            return session.flush(&mut &self.stream).map_err(LinkError::Broken);
+        }
         if self.unsent.is_empty() {
             return Ok(());
         }
@@ -144,6 +191,16 @@ impl Link {
     /// # Errors
     /// The connection broke, or the server has stopped reading.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
+        if let Some(session) = &mut self.session {
+            let taken = session
+                .write(bytes, &mut &self.stream)
+                .map_err(LinkError::Broken)?;
+            return if taken == bytes.len() {
+                Ok(())
+            } else {
+                Err(LinkError::Stuck)
+            };
+        }
         let mut rest = bytes;
         while self.unsent.is_empty() && !rest.is_empty() {
             match (&self.stream).write(rest) {
@@ -186,39 +243,25 @@ impl Link {
             }
             self.received_bytes += crate::sys::count(received.bytes.len());
             let (arrived, filled) = (received.arrived, received.filled);
-            self.take(received.bytes, &mut |event| sink(arrived, event))?;
+            let Self {
+                stream,
+                session,
+                stage,
+                ..
+            } = self;
+            let mut take = |bytes: &[u8]| stage.take(bytes, &mut |event| sink(arrived, event));
+            match session {
+                Some(session) => {
+                    if session.read(received.bytes, &mut &*stream, take)? == Told::End {
+                        return Err(LinkError::Ended);
+                    }
+                }
+                None => take(received.bytes)?,
+            }
             if !filled && !to_end {
                 return Ok(());
             }
         }
-    }
-
-    fn take(&mut self, bytes: &[u8], sink: &mut impl FnMut(LinkEvent<'_>)) -> Result<(), LinkError> {
-        let rest = match &mut self.stage {
-            Stage::Connecting => return Ok(()),
-            Stage::Open(decoder) => {
-                return decoder
-                    .feed(bytes, |m| sink(LinkEvent::Message(m)))
-                    .map_err(LinkError::Codec);
-            }
-            Stage::Handshaking(head) => {
-                head.extend_from_slice(bytes);
-                match parse_head(head)? {
-                    None if head.len() > HEAD_BYTES_MAX => {
-                        return Err(LinkError::Handshake("answer too long"));
-                    }
-                    None => return Ok(()),
-                    Some(end) => head.split_off(end),
-                }
-            }
-        };
-        let mut decoder = Decoder::default();
-        sink(LinkEvent::Open);
-        let outcome = decoder
-            .feed(&rest, |m| sink(LinkEvent::Message(m)))
-            .map_err(LinkError::Codec);
-        self.stage = Stage::Open(decoder);
-        outcome
     }
 }
 

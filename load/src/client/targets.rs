@@ -78,10 +78,13 @@ impl Targets {
         self.sources.get(place).copied()
     }
 
-    /// Game servers that are addressed one by one.
+    /// Game servers that are addressed one by one; none when any of them will do.
     #[must_use]
     pub fn game_servers(&self) -> &[Target] {
-        &self.games
+        match self.any {
+            true => &[],
+            false => &self.games,
+        }
     }
 
     /// The server that is asked for the game `code`.

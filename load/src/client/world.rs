@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::board::Board;
 use super::codec::{self, Opcode};
 use super::pacer::{Due, Task};
+use super::tls::Trust;
 use crate::measure::Tally;
 use crate::plan::{self, Plan};
 use crate::sys::clock::Stamp;
@@ -46,6 +47,10 @@ pub struct Door {
     pub request: Vec<u8>,
     /// The own address that its clients come from; none leaves it to the system.
     pub from: Option<IpAddr>,
+    /// The name that it is called by.
+    pub host: String,
+    /// Whose certificates are believed, when it speaks TLS.
+    pub trust: Option<Trust>,
 }
 
 /// What the end of a socket means that nobody asked for.

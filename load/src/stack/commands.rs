@@ -59,6 +59,8 @@ pub struct Program {
     pub listen: SocketAddr,
     /// How it is asked whether it lives.
     pub probe: Probe,
+    /// Whether it speaks TLS with clients.
+    pub is_tls: bool,
 }
 
 impl Program {
@@ -87,6 +89,7 @@ impl Program {
     /// Where clients reach it, as a URL.
     pub(super) fn address(&self) -> String {
         let scheme = match &self.probe {
+            Probe::Http(_) if self.is_tls => "https",
             Probe::Http(_) => "http",
             Probe::Redis(_) => "redis",
             Probe::Postgres(..) => "postgres",
@@ -116,6 +119,7 @@ fn program(
         arguments,
         listen,
         probe: Probe::Http(admin),
+        is_tls: false,
     }
 }
 
@@ -143,6 +147,7 @@ pub(super) fn redis(binary: &Path, directory: &Path, listen: SocketAddr) -> Prog
             .collect(),
         listen,
         probe: Probe::Redis(Arc::new(Redis::at(listen))),
+        is_tls: false,
     }
 }
 
@@ -167,6 +172,7 @@ pub(super) fn postgres(programs: &Programs, data: &Path, listen: SocketAddr) -> 
         arguments,
         listen,
         probe: Probe::Postgres(programs.clone(), listen),
+        is_tls: false,
     }
 }
 
@@ -280,6 +286,18 @@ pub(super) fn proxy(
         ("--drain-s", PROXY_DRAIN_S.to_string()),
     ];
     program(format!("proxy-{number}"), binaries.join(PROXY), at, &more, &[])
+}
+
+/// Lets a proxy speak TLS with the certificate and key of these files.
+pub(super) fn secure(proxy: &mut Program, chain: &Path, key: &Path) {
+    let flags = [
+        "--tls-cert".to_owned(),
+        text(chain),
+        "--tls-key".to_owned(),
+        text(key),
+    ];
+    proxy.arguments.extend(flags);
+    proxy.is_tls = true;
 }
 
 /// Tells the proxies which game servers there are. They look at the file every second and never see half of it.

@@ -34,7 +34,7 @@ pub enum Topology {
         /// APIs; the first is the one that clients are sent to when there is no proxy.
         apis: u32,
         /// Proxies before all of them; none, and clients are sent to the servers themselves.
-        proxies: u32,
+        proxies: Proxies,
         /// Where the game servers keep their games.
         store: Store,
         /// Each game server has a network of its own, which can be cut.
@@ -42,6 +42,15 @@ pub enum Topology {
         /// How the APIs are set.
         settings: Apis,
     },
+}
+
+/// The proxies of a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Proxies {
+    /// How many.
+    pub number: u32,
+    /// They speak TLS with clients.
+    pub tls: bool,
 }
 
 /// The APIs' settings.
@@ -132,6 +141,9 @@ pub enum TopologyError {
     /// Proxies before the one process.
     #[error("--proxies needs separate processes behind it (--games N)")]
     NothingToProxy,
+    /// TLS without proxies.
+    #[error("--tls is what proxies speak (--proxies N)")]
+    NothingForTls,
     /// Settings of APIs, and everything in one process.
     #[error("a database server and settings of APIs go with separate processes only (--games N)")]
     NoApis,
@@ -155,7 +167,7 @@ impl Topology {
             directory,
             games,
             apis,
-            proxies: 0,
+            proxies: Proxies::default(),
             store,
             networks: false,
             settings: Apis::default(),
@@ -187,20 +199,21 @@ impl Topology {
         Ok(self)
     }
 
-    /// The same with `number` proxies before it.
+    /// The same with proxies before it.
     ///
     /// # Errors
-    /// Too many of them, or everything is in one process.
-    pub fn with_proxies(mut self, number: u32) -> Result<Self, TopologyError> {
+    /// Too many of them, none that could speak TLS, or everything is in one process.
+    pub fn with_proxies(mut self, wanted: Proxies) -> Result<Self, TopologyError> {
         match &mut self {
-            Self::Separate { proxies, .. } if number <= PROXIES_MAX => *proxies = number,
+            _ if wanted.tls && wanted.number == 0 => return Err(TopologyError::NothingForTls),
+            Self::Separate { proxies, .. } if wanted.number <= PROXIES_MAX => *proxies = wanted,
             Self::Separate { .. } => {
                 return Err(TopologyError::Number {
                     what: "--proxies",
                     max: PROXIES_MAX,
                 });
             }
-            Self::One { .. } if number == 0 => {}
+            Self::One { .. } if wanted.number == 0 => {}
             Self::One { .. } => return Err(TopologyError::NothingToProxy),
         }
         Ok(self)
@@ -220,7 +233,7 @@ impl Topology {
                 directory, proxies, ..
             } => [commands::API, commands::GAME, commands::PROXY]
                 .into_iter()
-                .filter(|package| *package != commands::PROXY || *proxies > 0)
+                .filter(|package| *package != commands::PROXY || proxies.number > 0)
                 .map(|package| (directory.join(package), package))
                 .collect(),
         };

@@ -35,6 +35,12 @@ fn bad_configuration_exits_with_64_and_says_why() {
         Some(64)
     );
     assert_eq!(load("--help").status.code(), Some(0));
+    let output = load("run bigroom --target https://127.0.0.1:9 --sizes 2");
+    assert_eq!(output.status.code(), Some(64));
+    assert!(error(&output).contains("--ca FILE"), "{}", error(&output));
+    let output = load("run ramp --up --games 1 --tls --short");
+    assert_eq!(output.status.code(), Some(64));
+    assert!(error(&output).contains("--proxies N"), "{}", error(&output));
 }
 
 #[test]

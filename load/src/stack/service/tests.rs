@@ -36,6 +36,7 @@ fn service_with(script: &str, well: bool, pauses: Pauses) -> (Service, tempfile:
         binary: "/bin/sh".into(),
         arguments: vec!["-c".to_owned(), script.to_owned()],
         listen: admin,
+        is_tls: false,
         probe: Probe::Http(admin),
     };
     let service = Service::start(program, &directory.path().join("log"), pauses).expect("started");
