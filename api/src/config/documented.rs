@@ -190,10 +190,7 @@ fn of_calls() -> Vec<String> {
 
 #[test]
 fn the_page_tells_every_limit_without_a_flag() {
-    let rows = of_teachers().into_iter().chain(of_calls());
-    let rows: String = rows
-        .map(|(what, limit, past)| format!("| {what} | {limit} | {past} |\n"))
-        .collect();
+    let rows = [of_teachers(), of_sign_ins(), of_calls()].concat().concat();
     let table = format!("| what | at most | past it |\n| --- | --- | --- |\n{rows}\n");
     assert!(
         PAGE.contains(&table),
