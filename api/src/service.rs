@@ -204,23 +204,29 @@ impl Api {
                  max, retry_after_s, ..
              }| PlanCheckError::TooMany { max, retry_after_s },
         )?;
-        let grant = |quiz| Grant {
+        let account = self
+            .store
+            .account(teacher)
+            .await
+            .map_err(PlanCheckError::Unavailable)?;
+        if account.is_none() {
+            return Err(PlanCheckError::UnknownTeacher);
+        }
+        let quiz = match quiz {
+            None => None,
+            Some(id) => {
+                let stored = self
+                    .store
+                    .quiz(teacher, id)
+                    .await
+                    .map_err(PlanCheckError::Unavailable)?;
+                Some(stored.ok_or(PlanCheckError::UnknownQuiz)?.quiz)
+            }
+        };
+        Ok(Grant {
             players_max: plan::free().players_max,
             quiz,
-        };
-        if let Some(id) = quiz {
-            let stored = self.store.quiz(teacher, id).await;
-            if let Some(stored) = stored.map_err(PlanCheckError::Unavailable)? {
-                // Quizzes go with their teacher's account, so whoever has this one is there.
-                return Ok(grant(Some(stored.quiz)));
-            }
-        }
-        let account = self.store.account(teacher).await;
-        match (account.map_err(PlanCheckError::Unavailable)?, quiz) {
-            (None, _) => Err(PlanCheckError::UnknownTeacher),
-            (Some(_), Some(_)) => Err(PlanCheckError::UnknownQuiz),
-            (Some(_), None) => Ok(grant(None)),
-        }
+        })
     }
 
     /// Saves the result of a game, once: the same result again is fine and changes nothing, and so is one of a game

@@ -164,8 +164,8 @@ pub trait AccountStore: Send + Sync {
         now_ms: u64,
         sessions_max: u32,
     ) -> Result<(), StoreError>;
-    /// The session, and whose it is.
-    async fn session(&self, id: Uuid) -> Result<Option<(Session, Account)>, StoreError>;
+    /// The session.
+    async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError>;
     /// Replaces a session by its next state if `was` is still its current token; false when not.
     async fn advance_session(&self, next: &Session, was: &[u8; 32]) -> Result<bool, StoreError>;
     /// Ends a session; nothing happens when it has gone.

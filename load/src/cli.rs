@@ -147,7 +147,7 @@ mod tests {
             "load run bigroom --up --sizes 501",
             "load run bigroom --up --sizes 0",
             "load run bigroom --up --questions 21",
-            "load run bigroom --target https://127.0.0.1",
+            "load run bigroom --target ftp://127.0.0.1",
             "load run idle --target http://127.0.0.1:1",
             "load run idle --up --pid 3",
             "load run nine",

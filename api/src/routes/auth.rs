@@ -193,8 +193,11 @@ pub(super) async fn refresh(
     Refresh(presented): Refresh,
 ) -> Result<SignedIn<200>, Refusal> {
     let presented = presented.ok_or(Refusal::SessionEnded)?;
-    let known = api.store.session(presented.session()).await?;
-    let (session, account) = known.ok_or(Refusal::SessionEnded)?;
+    let session = api
+        .store
+        .session(presented.session())
+        .await?
+        .ok_or(Refusal::SessionEnded)?;
     let now_ms = api.clock.now_ms();
     let token = match session.judge(&presented.hash(), now_ms) {
         Presented::Fresh => presented,
@@ -220,6 +223,11 @@ pub(super) async fn refresh(
             return Err(Refusal::SessionEnded);
         }
     };
+    let account = api
+        .store
+        .account(session.teacher)
+        .await?
+        .ok_or(Refusal::SessionEnded)?;
     signed_in(&api, account, &token)
 }
 
@@ -231,8 +239,7 @@ pub(super) async fn logout(
 ) -> Result<SignedOut, Refusal> {
     if let Some(token) = presented {
         let hash = token.hash();
-        let known = api.store.session(token.session()).await?;
-        let session = known.map(|(session, _)| session);
+        let session = api.store.session(token.session()).await?;
         if let Some(session) = session.filter(|s| s.current == hash || s.previous == Some(hash)) {
             api.store.delete_session(session.id).await?;
         }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// Where Debian and others put the server's programs; they are not on the path.
 const PROGRAM_FOLDERS: [&str; 3] = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/postgresql"];
 /// The port that clients assume.
-pub(crate) const PORT_DEFAULT: u16 = 5432;
+const PORT_DEFAULT: u16 = 5432;
 /// The account that Debian's package makes, for when the tests run as root, which PostgreSQL refuses.
 const ACCOUNT: &str = "postgres";
 

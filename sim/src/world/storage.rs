@@ -398,6 +398,7 @@ fn answer_text(said: Option<&Said>) -> String {
             let leased = members.iter().filter(|member| member.is_leased).count();
             format!("{leased} of {} leased", members.len())
         }
+        Some(Said::Renewed(renewed)) => format!("{renewed:?}"),
         Some(Said::Done) => "done".to_owned(),
         None => "nothing".to_owned(),
     }

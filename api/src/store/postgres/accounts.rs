@@ -9,17 +9,6 @@ use super::{CALL_MAX, PostgresStore, database, get, int8, uint8};
 use crate::session::Session;
 use crate::store::{Account, AccountStore, Inserted, StoreError};
 
-/// Adds a session, and takes away those that have no place beside it. The new session stays even when clocks of two processes disagree
-/// about which is the oldest. Two browsers that sign in at the same moment do not see each other's session, and may leave one too many
-/// until the next sign-in.
-const INSERT_SESSION: &str = "
-    WITH new AS (
-        INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms)
-        VALUES ($1, $2, $3, $4, $5, $6))
-    DELETE FROM sessions WHERE teacher_id = $2 AND id <> $1 AND (expires_ms <= $7 OR id IN (
-        SELECT id FROM sessions WHERE teacher_id = $2 AND id <> $1 AND expires_ms > $7
-        ORDER BY issued_ms DESC, id DESC OFFSET $8))";
-
 #[async_trait]
 impl AccountStore for PostgresStore {
     async fn insert_account(
@@ -82,33 +71,19 @@ impl AccountStore for PostgresStore {
         now_ms: u64,
         sessions_max: u32,
     ) -> Result<(), StoreError> {
-        let insert = sqlx::query(INSERT_SESSION)
-            .bind(session.id)
-            .bind(session.teacher.0)
-            .bind(&session.current[..])
-            .bind(session.previous.as_ref().map(|hash| &hash[..]))
-            .bind(int8(session.issued_ms))
-            .bind(int8(session.expires_ms))
-            .bind(int8(now_ms))
-            .bind(i64::from(sessions_max.saturating_sub(1)));
-        self.within(CALL_MAX, async {
-            insert.execute(&self.primary).await.map(drop).map_err(database)
-        })
-        .await
+        self.within(CALL_MAX, self.store_session(session, now_ms, sessions_max))
+            .await
     }
 
-    async fn session(&self, id: Uuid) -> Result<Option<(Session, Account)>, StoreError> {
+    async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError> {
         let query = sqlx::query(
-            "SELECT s.id AS session_id, current, previous, issued_ms, expires_ms, t.id, email, name
-             FROM sessions s JOIN teachers t ON t.id = s.teacher_id WHERE s.id = $1",
+            "SELECT id, teacher_id, current, previous, issued_ms, expires_ms FROM sessions WHERE id = $1",
         )
         .bind(id);
         let row = self.within(CALL_MAX, async {
             query.fetch_optional(&self.primary).await.map_err(database)
         });
-        row.await?
-            .map(|row| Ok((session(&row)?, account(&row)?)))
-            .transpose()
+        row.await?.map(|row| session(&row)).transpose()
     }
 
     async fn advance_session(&self, next: &Session, was: &[u8; 32]) -> Result<bool, StoreError> {
@@ -137,6 +112,45 @@ impl AccountStore for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    async fn store_session(
+        &self,
+        session: &Session,
+        now_ms: u64,
+        sessions_max: u32,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query(
+            "INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(session.id)
+        .bind(session.teacher.0)
+        .bind(&session.current[..])
+        .bind(session.previous.as_ref().map(|hash| &hash[..]))
+        .bind(int8(session.issued_ms))
+        .bind(int8(session.expires_ms))
+        .execute(&mut *tx)
+        .await
+        .map_err(database)?;
+        // The new session stays even when clocks of two processes disagree about which is the oldest. Two browsers that sign in
+        // at the same moment do not see each other's session, and may leave one too many until the next sign-in.
+        sqlx::query(
+            "DELETE FROM sessions WHERE teacher_id = $1 AND id <> $2 AND (expires_ms <= $3 OR id IN (
+                 SELECT id FROM sessions WHERE teacher_id = $1 AND id <> $2 AND expires_ms > $3
+                 ORDER BY issued_ms DESC, id DESC OFFSET $4))",
+        )
+        .bind(session.teacher.0)
+        .bind(session.id)
+        .bind(int8(now_ms))
+        .bind(i64::from(sessions_max.saturating_sub(1)))
+        .execute(&mut *tx)
+        .await
+        .map_err(database)?;
+        tx.commit().await.map_err(database)
+    }
+}
+
 fn account(row: &PgRow) -> Result<Account, StoreError> {
     Ok(Account {
         id: TeacherId(get(row, "id")?),
@@ -148,8 +162,8 @@ fn account(row: &PgRow) -> Result<Account, StoreError> {
 fn session(row: &PgRow) -> Result<Session, StoreError> {
     let previous: Option<&[u8]> = get(row, "previous")?;
     Ok(Session {
-        id: get(row, "session_id")?,
-        teacher: TeacherId(get(row, "id")?),
+        id: get(row, "id")?,
+        teacher: TeacherId(get(row, "teacher_id")?),
         current: hash(get(row, "current")?, "current")?,
         previous: previous.map(|bytes| hash(bytes, "previous")).transpose()?,
         issued_ms: uint8(row, "issued_ms")?,

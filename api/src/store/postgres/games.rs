@@ -85,20 +85,29 @@ impl PostgresStore {
         if !take_turn(&mut tx, result.teacher.0).await? {
             return Ok(ResultSaved::NoTeacher);
         }
+        let deleted: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_games WHERE id = $1)")
+            .bind(result.game.0)
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(database)?;
+        if deleted {
+            return Ok(ResultSaved::Deleted);
+        }
         if !write::game(&mut tx, result).await? {
-            let Some(stored) = read::game(&mut tx, result.game).await? else {
-                return Ok(ResultSaved::Deleted);
-            };
-            let is_same = stored == *result || read::is_redacted(&mut tx, result.game).await?;
-            return Ok(match is_same {
-                true => ResultSaved::Before,
-                false => ResultSaved::Different,
+            let stored = read::game(&mut tx, result.game).await?;
+            let same = stored.is_some_and(|stored| stored == *result);
+            return Ok(if same || read::is_redacted(&mut tx, result.game).await? {
+                ResultSaved::Before
+            } else {
+                ResultSaved::Different
             });
         }
         if !epochs::settle(&mut tx, result.game, epoch).await? {
             return Ok(ResultSaved::Superseded);
         }
-        write::rows(&mut tx, result).await?;
+        write::questions(&mut tx, result).await?;
+        write::players(&mut tx, result).await?;
+        write::answers(&mut tx, result).await?;
         tx.commit().await.map_err(database)?;
         Ok(ResultSaved::Now)
     }

@@ -12,17 +12,6 @@ use crate::store::documents::{from_json, to_json};
 use crate::store::fold::fold;
 use crate::store::{Inserted, PageKey, QuizChange, QuizStore, StoreError};
 
-/// Takes the teacher's turn and changes the quiz, in the one statement that teachers' editors send all day: each further one would keep a
-/// connection, and the permit of a call, for another round trip. The turn comes first, as in [`take_turn`], because the change needs its
-/// row; whoever had to wait for it finds a version that another one has stored meanwhile.
-const CHANGE_QUIZ: &str = "
-    WITH turn AS (
-        UPDATE teachers SET revision = revision + 1
-        WHERE id = $1 AND EXISTS (SELECT 1 FROM quizzes WHERE id = $2 AND teacher_id = $1 AND version = $3)
-        RETURNING id)
-    UPDATE quizzes SET version = $4, title = $5, title_folded = $6, questions = $7, document = $8, updated_ms = $9
-    FROM turn WHERE quizzes.id = $2 AND quizzes.teacher_id = turn.id AND quizzes.version = $3";
-
 #[async_trait]
 impl QuizStore for PostgresStore {
     async fn quizzes(
@@ -158,31 +147,39 @@ impl PostgresStore {
         quiz: &QuizDocument,
         now_ms: u64,
     ) -> Result<QuizChange, StoreError> {
-        let next = version.saturating_add(1);
-        let change = sqlx::query(CHANGE_QUIZ)
-            .bind(teacher.0)
-            .bind(id.0)
-            .bind(int4(version, "version")?)
-            .bind(int4(next, "version")?)
-            .bind(&quiz.title)
-            .bind(fold(&quiz.title))
-            .bind(int4(quiz.questions.len(), "questions")?)
-            .bind(to_json(quiz, "document")?)
-            .bind(int8(now_ms));
-        let done = change.execute(&self.primary).await.map_err(database)?;
-        if done.rows_affected() == 1 {
-            return Ok(QuizChange::Changed(next));
-        }
+        let document = to_json(quiz, "document")?;
+        let mut tx = self.begin().await?;
+        take_turn(&mut tx, teacher.0).await?;
         let stored = sqlx::query("SELECT version FROM quizzes WHERE id = $1 AND teacher_id = $2")
             .bind(id.0)
             .bind(teacher.0)
-            .fetch_optional(&self.primary)
+            .fetch_optional(&mut *tx)
             .await
             .map_err(database)?;
-        Ok(match stored {
-            Some(stored) => QuizChange::Stale(uint4(&stored, "version")?),
-            None => QuizChange::Missing,
-        })
+        let Some(stored) = stored else {
+            return Ok(QuizChange::Missing);
+        };
+        let stored: u32 = uint4(&stored, "version")?;
+        if stored != version {
+            return Ok(QuizChange::Stale(stored));
+        }
+        let next = version.saturating_add(1);
+        sqlx::query(
+            "UPDATE quizzes SET version = $1, title = $2, title_folded = $3, questions = $4, document = $5, updated_ms = $6
+             WHERE id = $7",
+        )
+        .bind(int4(next, "version")?)
+        .bind(&quiz.title)
+        .bind(fold(&quiz.title))
+        .bind(int4(quiz.questions.len(), "questions")?)
+        .bind(document)
+        .bind(int8(now_ms))
+        .bind(id.0)
+        .execute(&mut *tx)
+        .await
+        .map_err(database)?;
+        tx.commit().await.map_err(database)?;
+        Ok(QuizChange::Changed(next))
     }
 
     async fn remove_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError> {

@@ -105,16 +105,15 @@ impl AccountStore for SqliteStore {
         tx.commit().await.map_err(database)
     }
 
-    async fn session(&self, id: Uuid) -> Result<Option<(Session, Account)>, StoreError> {
+    async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError> {
         let row = sqlx::query(
-            "SELECT s.id AS session_id, current, previous, issued_ms, expires_ms, t.id, email, name
-             FROM sessions s JOIN teachers t ON t.id = s.teacher_id WHERE s.id = ?",
+            "SELECT id, teacher_id, current, previous, issued_ms, expires_ms FROM sessions WHERE id = ?",
         )
         .bind(id)
         .fetch_optional(&self.readers)
         .await
         .map_err(database)?;
-        row.map(|row| Ok((session(&row)?, account(&row)?))).transpose()
+        row.map(|row| session(&row)).transpose()
     }
 
     async fn advance_session(&self, next: &Session, was: &[u8; 32]) -> Result<bool, StoreError> {
@@ -154,8 +153,8 @@ fn account(row: &SqliteRow) -> Result<Account, StoreError> {
 fn session(row: &SqliteRow) -> Result<Session, StoreError> {
     let previous: Option<&[u8]> = get(row, "previous")?;
     Ok(Session {
-        id: get(row, "session_id")?,
-        teacher: TeacherId(get(row, "id")?),
+        id: get(row, "id")?,
+        teacher: TeacherId(get(row, "teacher_id")?),
         current: hash(get(row, "current")?, "current")?,
         previous: previous.map(|bytes| hash(bytes, "previous")).transpose()?,
         issued_ms: uint(row, "issued_ms")?,
