@@ -28,6 +28,7 @@ classes=${CLASSES:-667} proxies=${PROXIES:-4} segments=${SEGMENTS:-2} climb=${CL
 work=$(mktemp -d)
 out=${OUT:-$work}
 servers=''
+# shellcheck disable=SC2317,SC2329 # Called by the trap.
 undo() {
     if [[ -n $servers ]]; then
         kill "$servers" 2>/dev/null || true

@@ -114,13 +114,8 @@ impl Engine {
     /// Adds the class `number` of the plan, whose game has `code`. Classes before it that another process plays stand empty.
     pub fn add_class_as(&mut self, number: u32, code: &str) {
         let path = self.targets.game_path(&format!("/watch?g={code}"));
-        let door = |target: &Target| Door {
-            address: target.address,
-            request: super::link::request(&target.host, &path),
-            from: self.targets.source_of(number),
-            host: target.host.clone(),
-            trust: target.trust.clone(),
-        };
+        let from = self.targets.source_of(number);
+        let door = |target: &Target| Door::to(target, &path, from);
         let doors = self.targets.doors(code).map(door).collect();
         while self.world.classes.len() <= index(number) {
             let empty = Class::new(small(self.world.classes.len()), 0, Vec::new());

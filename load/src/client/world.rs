@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::board::Board;
 use super::codec::{self, Opcode};
+use super::http::Target;
 use super::pacer::{Due, Task};
 use super::tls::Trust;
 use crate::measure::Tally;
@@ -51,6 +52,19 @@ pub struct Door {
     pub host: String,
     /// Whose certificates are believed, when it speaks TLS.
     pub trust: Option<Trust>,
+}
+
+impl Door {
+    /// The way to the game at `path` of a server or proxy.
+    pub(super) fn to(target: &Target, path: &str, from: Option<IpAddr>) -> Self {
+        Self {
+            address: target.address,
+            request: super::link::request(&target.host, path),
+            from,
+            host: target.host.clone(),
+            trust: target.trust.clone(),
+        }
+    }
 }
 
 /// What the end of a socket means that nobody asked for.
