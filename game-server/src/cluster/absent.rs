@@ -45,7 +45,7 @@ impl Absent {
                         address = member.lease.address,
                         "a server that nobody heard of for ten minutes is forgotten"
                     );
-                    locate::bury(cluster, server).await;
+                    locate::forget(cluster, server).await;
                 }
             }
         }

@@ -220,8 +220,14 @@ async fn judge(
                 Said::Nothing if member.is_leased => return delayed(),
                 said @ (Said::HasNot | Said::Gone | Said::Nothing) => said,
             },
-            // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask.
-            None if server.name != cluster.me().name && is_new(cluster) => return delayed(),
+            // Or the store lost its leases, and its owner is about to take one again. Who was here before knows where to ask, and who
+            // has buried it knows better.
+            None if server.name != cluster.me().name
+                && is_new(cluster)
+                && !cluster.members.is_gone(server) =>
+            {
+                return delayed();
+            }
             None => Said::Gone,
         };
         if said == Said::Gone {
@@ -250,8 +256,14 @@ fn delayed() -> Look {
     Look::Again
 }
 
-/// A server that is certainly gone: its games are to be taken up, and nobody need ask it again.
+/// A server that is certainly gone.
 pub(super) async fn bury(cluster: &Cluster, server: &ServerId) {
+    cluster.members.note_gone(server);
+    forget(cluster, server).await;
+}
+
+/// A server that nobody need ask again: its games are to be taken up.
+pub(super) async fn forget(cluster: &Cluster, server: &ServerId) {
     cluster.orphans.notify_one();
     cluster.members.forget(server);
     // Whoever finds it next does it again.

@@ -1,6 +1,7 @@
 //! Who else lives, as of the last look; and for a while after the store was away, who lived before that: a store that lost its data
 //! lost the leases, too, and servers with games are still there.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,12 +14,16 @@ use crate::journal::{ServerId, StoreRun};
 /// For this long after the store came back, it may lack games that somebody holds: servers connect again within a second, and write
 /// again what it lost as soon as they have.
 const DOUBTFUL: Duration = Duration::from_secs(10);
+/// Servers that are remembered as gone. Who is asked about an older one looks for it as for one that nobody knows.
+const GONE_MAX: usize = 64;
 
 /// Everybody known. Servers, which clients cannot multiply.
 pub(super) struct Members(Mutex<Inner>);
 
 struct Inner {
     known: Vec<Member>,
+    /// Those that were found gone here, the newest last.
+    gone: VecDeque<ServerId>,
     runs: watch::Receiver<StoreRun>,
     doubtful_until: Option<Instant>,
 }
@@ -40,6 +45,7 @@ impl Members {
     pub(super) fn new(runs: watch::Receiver<StoreRun>) -> Self {
         Self(Mutex::new(Inner {
             known: Vec::new(),
+            gone: VecDeque::new(),
             runs,
             doubtful_until: None,
         }))
@@ -65,9 +71,25 @@ impl Members {
         members
     }
 
-    /// Forgets one that is certainly gone.
+    /// Forgets one.
     pub(super) fn forget(&self, server: &ServerId) {
         self.lock().known.retain(|member| member.lease.server != *server);
+    }
+
+    /// Remembers one that is certainly gone: no lease that the store has lost can be its own.
+    pub(super) fn note_gone(&self, server: &ServerId) {
+        let mut inner = self.lock();
+        if !inner.gone.contains(server) {
+            if inner.gone.len() == GONE_MAX {
+                inner.gone.pop_front();
+            }
+            inner.gone.push_back(server.clone());
+        }
+    }
+
+    /// Whether this server found it gone.
+    pub(super) fn is_gone(&self, server: &ServerId) -> bool {
+        self.lock().gone.contains(server)
     }
 
     /// Everybody known but one.

@@ -23,9 +23,10 @@ const LEASED: &str = "homeroom_game_servers_leased";
 /// How often a server has renewed its lease.
 const RENEWED: &str = "homeroom_game_leases_renewed_total";
 /// What game servers count of interest here, and its name in results.
-const COUNTED: [(&str, &str); 4] = [
+const COUNTED: [(&str, &str); 5] = [
     ("homeroom_game_games_fenced_total", "games fenced"),
     ("homeroom_game_games_restored_total", "games taken up"),
+    ("homeroom_game_claims_delayed_total", "claims put off"),
     (
         "homeroom_game_passed_on_total{how=\"told\"}",
         "calls passed on by a word to a proxy",

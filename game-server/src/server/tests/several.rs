@@ -384,6 +384,33 @@ async fn a_server_that_has_just_come_takes_no_game_by_a_record_from_before_the_s
     assert_eq!(pair.until_found(1).await, Located::Here);
 }
 
+/// The first of its games that is asked for buries it; nothing in the store tells of it when the second one is.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_has_just_come_takes_all_games_of_one_that_it_found_gone() {
+    let mut birth = poisoned();
+    let gone = ServerId {
+        name: "game-9".to_owned(),
+        incarnation: uuid::Uuid::new_v4(),
+    };
+    (birth.owner.claim, birth.owner.server) = (ClaimId::draw(), Some(gone.clone()));
+    let mut pair = Pair::with(birth.clone()).await;
+    let second: GameCode = "ZZZ222".parse().unwrap();
+    birth.owner.claim = ClaimId::draw();
+    assert_eq!(pair.log.create(second, birth).await.unwrap(), Created::New);
+    let lease = Lease {
+        server: gone,
+        address: "nobody listens here".to_owned(),
+        reads: 1,
+    };
+    pair.leases.renew(lease).await.unwrap();
+    pair.servers[1].join().await;
+    let joined = tokio::time::Instant::now();
+    assert_eq!(pair.until_found(1).await, Located::Here);
+    pair.code = second;
+    assert_eq!(pair.until_found(1).await, Located::Here);
+    assert!(joined.elapsed() < LEASE_TIME / 5, "it waited");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_game_is_not_handed_over_while_nobody_knows_whether_it_can_be_saved() {
     let pair = Pair::joined().await;
