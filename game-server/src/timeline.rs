@@ -1,7 +1,7 @@
 //! What happened to a game, kept with it: for whoever is asked why a class had trouble.
 //!
 //! Questions and the end follow from the journal, also when it is replayed. Owners, drops and saving delays are known to the owner
-//! alone and are kept by its snapshots: a crash may cost those of its last seconds. Nothing of the game depends on any of it.
+//! alone and are kept by its snapshots: a crash may cost those of its last minute. Nothing of the game depends on any of it.
 
 use game_core::{Effect, Millis};
 use protocol::timeline::{Drops, GameTimeline, Happened, TimelineEvent};

@@ -115,7 +115,6 @@ impl Actor {
         self.deadline = None;
         // The reveal carries the last count.
         self.batch.progress_settled();
-        self.pipeline.want_snapshot(now);
         let results = player::results(&self.game);
         self.tell_each(results, now);
         if let Some(frame) = host::reveal(&self.game) {

@@ -167,12 +167,12 @@ async fn play(log: Arc<dyn GameLog>, redis: Option<&RedisServer>) -> Figures {
             took.push(began.elapsed());
         }
         host.until("reveal").await;
-        if let Some(redis) = redis {
-            until_snapshot(redis).await;
-        }
         host.say(json!({ "t": "next", "q": q })).await;
     }
     host.until("over").await;
+    if let Some(redis) = redis {
+        until_snapshot(redis).await;
+    }
     stage.saved_result().await;
     took.sort_unstable();
     Figures {
@@ -182,7 +182,7 @@ async fn play(log: Arc<dyn GameLog>, redis: Option<&RedisServer>) -> Figures {
     }
 }
 
-/// Waits until the snapshot that a question's end asks for is there, as it is where people read the reveal.
+/// Waits until the snapshot that the podium asks for is there.
 async fn until_snapshot(redis: &RedisServer) {
     let journal = format!("j:{{{CODE}}}");
     let gone = async {

@@ -7,6 +7,7 @@
 mod asserting;
 
 use std::future::Future;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +26,13 @@ use crate::stored::{self, Snapshot, WriteVersion};
 
 /// Least time between two snapshots of a game, unless one is needed to go on.
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(2);
-/// A game that changed gets a snapshot after this time, so that a restore replays little.
-const SNAPSHOT_AFTER: Duration = Duration::from_secs(10);
+/// A game that changed gets a snapshot after this time: what its timeline has seen beside the journal is kept by snapshots alone.
+const SNAPSHOT_AFTER: Duration = Duration::from_secs(60);
 /// How long a snapshot that is due waits for a moment without records to append.
 const SNAPSHOT_YIELD: Duration = Duration::from_secs(1);
-/// Bytes of journal that make a snapshot due: 3,000 answers, which replay in a few milliseconds.
-const SNAPSHOT_AT_BYTES: usize = 64 * 1024;
+/// A snapshot is due when the journal has as many bytes as the last one: then all snapshots of a game cost no more than its journal. It
+/// is not worth one before this many, and past 3,000 answers, which replay in a few milliseconds, it is due however large the last was.
+const SNAPSHOT_AT_BYTES: RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 /// Bytes of journal that a store ever holds of one game, and that ever wait for it: then a snapshot replaces them.
 pub const JOURNAL_BYTES_MAX: usize = 1024 * 1024;
 /// First and longest pause before a failed write is repeated.
@@ -98,6 +100,8 @@ pub(super) struct Writer {
     /// Since when a snapshot is wanted.
     wanted_since: Option<Instant>,
     snapshot_at: Instant,
+    /// Bytes of the last snapshot that this writer sent as one.
+    snapshot_bytes: usize,
     /// Bytes of journal behind the last snapshot.
     journal_bytes: usize,
 }
@@ -122,6 +126,8 @@ enum What {
 #[derive(Debug)]
 pub(in crate::actor) enum Reply {
     Written(Written),
+    /// What became of a snapshot of so many bytes.
+    Snapshot(Written, usize),
     /// Also under which run.
     Asserted(Asserted, StoreRun),
     /// The API has the game's result.
@@ -152,6 +158,7 @@ impl Writer {
             next_epoch: 0,
             wanted_since: torn.then_some(now),
             snapshot_at: now,
+            snapshot_bytes: 0,
             journal_bytes: 0,
         };
         // It may have changed while the game was loaded.
@@ -244,9 +251,10 @@ impl Writer {
                 let (state, version) = (state(), self.at.writes.get());
                 Box::pin(async move {
                     let snapshot = encode(state, version).await?;
-                    metrics::add(Counter::GameSnapshotBytesTotal, count(snapshot.len()));
+                    let bytes = snapshot.len();
+                    metrics::add(Counter::GameSnapshotBytesTotal, count(bytes));
                     let written = log.snapshot(code, claim, through, snapshot);
-                    written.await.map(Reply::Written)
+                    written.await.map(|written| Reply::Snapshot(written, bytes))
                 })
             }
             What::Assert => self.assertion(state()),
@@ -285,7 +293,10 @@ impl Writer {
 
     /// When a snapshot is due.
     fn snapshot_due(&self) -> Option<Instant> {
-        let is_wanted = self.wanted_since.is_some() || self.journal_bytes >= SNAPSHOT_AT_BYTES;
+        let due_bytes = self
+            .snapshot_bytes
+            .clamp(*SNAPSHOT_AT_BYTES.start(), *SNAPSHOT_AT_BYTES.end());
+        let is_wanted = self.wanted_since.is_some() || self.journal_bytes >= due_bytes;
         if is_wanted {
             Some(self.snapshot_at + SNAPSHOT_PAUSE)
         } else {
@@ -328,14 +339,11 @@ impl Writer {
             metrics::record(Histogram::GameJournalAppendSeconds, now - flight.since);
         }
         match answer {
-            Ok(Reply::Written(Written::Saved)) => self.kept(&flight, now),
-            Ok(Reply::Written(Written::Fenced)) => Settled::Fenced,
-            Ok(Reply::Written(Written::Missing)) => {
-                tracing::error!(game = %self.at.owner.game, "the journal's store lost a game; it is written again");
-                self.lost();
-                Settled::Failed
+            Ok(Reply::Written(written)) => self.written(&flight, written, now),
+            Ok(Reply::Snapshot(written, bytes)) => {
+                self.snapshot_bytes = bytes;
+                self.written(&flight, written, now)
             }
-            Ok(Reply::Written(Written::Refused { last })) => self.refused(flight.through, last),
             Ok(Reply::Asserted(asserted, run)) => self.asserted(&flight, asserted, run, now),
             Ok(Reply::Over) => self.is_over(),
             Ok(Reply::Tail(tail)) if self.is_from_before_doubt(&flight, tail.as_ref()) => Settled::Failed,
@@ -345,6 +353,19 @@ impl Writer {
                 self.failed(&error, now);
                 Settled::Failed
             }
+        }
+    }
+
+    fn written(&mut self, flight: &Flight, written: Written, now: Instant) -> Settled {
+        match written {
+            Written::Saved => self.kept(flight, now),
+            Written::Fenced => Settled::Fenced,
+            Written::Missing => {
+                tracing::error!(game = %self.at.owner.game, "the journal's store lost a game; it is written again");
+                self.lost();
+                Settled::Failed
+            }
+            Written::Refused { last } => self.refused(flight.through, last),
         }
     }
 

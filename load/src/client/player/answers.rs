@@ -139,6 +139,7 @@ impl Player {
         let first = sent.fate == Fate::Open && !sent.disturbed && !reading_late;
         let sent_at = sent.sent_at;
         let refused = matches!(sent.fate, Fate::Refused { .. });
+        let was = (too_many || refused).then(|| sent.clone());
         sent.fate.ack(now, saved);
         if first {
             world.tally.ack.record(now.since(sent_at));
@@ -147,9 +148,12 @@ impl Player {
             self.pending.retain(|&pending| pending != row);
         }
         self.close_if_past(row, world);
-        if too_many || refused {
+        if let Some(was) = was {
             self.fault(world, FaultKind::StrayAck, || {
-                format!("question {:?} again", frame.q)
+                format!(
+                    "question {} again, saved {saved}: {} copies sent, {} acks with this one ({} of them unsaved), {} refusals, {:?}, disturbed {}",
+                    was.q, was.copies, was.acks, was.unsaved_acks, was.refusals, was.fate, was.disturbed
+                )
             });
         }
     }

@@ -103,7 +103,7 @@ impl Desk {
 }
 
 #[tokio::test(start_paused = true)]
-async fn snapshots_come_when_asked_for_when_much_was_written_and_after_a_while() {
+async fn snapshots_come_when_asked_for_and_after_a_while() {
     let mut desk = Desk::new().await;
     let started = Instant::now();
     // A hundred transitions in ten seconds ask for one each; a snapshot comes every two seconds.
@@ -118,7 +118,7 @@ async fn snapshots_come_when_asked_for_when_much_was_written_and_after_a_while()
         assert!(pair[1].1 - pair[0].1 >= SNAPSHOT_PAUSE);
     }
     assert!(desk.snapshots[0].1 - started >= SNAPSHOT_PAUSE);
-    // Little is written and nobody asks: after ten seconds.
+    // Little is written and nobody asks.
     tokio::time::advance(SNAPSHOT_PAUSE).await;
     desk.write().await;
     let before = desk.snapshots.len();
@@ -126,16 +126,34 @@ async fn snapshots_come_when_asked_for_when_much_was_written_and_after_a_while()
     desk.write().await;
     let wake = desk.writer.next_wake().unwrap();
     assert_eq!(desk.snapshots.len(), before);
+    assert_eq!(wake, desk.writer.snapshot_at + SNAPSHOT_AFTER);
     tokio::time::advance(wake - Instant::now()).await;
     desk.write().await;
     assert_eq!(desk.snapshots.len(), before + 1);
     assert_eq!(desk.writer.next_wake(), None, "nothing is dirty");
-    // Much is written: at 64 KiB.
-    tokio::time::advance(SNAPSHOT_PAUSE).await;
-    desk.record(SNAPSHOT_AT_BYTES / 1_000, 1_000);
-    desk.write().await;
-    assert_eq!(desk.snapshots.len(), before + 2);
-    assert!(desk.stored().await.unwrap().journal.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_comes_when_the_journal_is_as_large_as_the_last_one() {
+    let mut desk = Desk::new().await;
+    let (least, most) = (*SNAPSHOT_AT_BYTES.start(), *SNAPSHOT_AT_BYTES.end());
+    // The last one's bytes, and those after which the next one is due.
+    for (number, (last, due)) in [(0, least), (3 * least, 3 * least), (2 * most, most)]
+        .into_iter()
+        .enumerate()
+    {
+        desk.writer.snapshot_bytes = last;
+        tokio::time::advance(SNAPSHOT_PAUSE).await;
+        desk.record(1, due - least / 2);
+        desk.write().await;
+        assert_eq!(desk.snapshots.len(), number, "{last}");
+        desk.record(1, least / 2);
+        desk.write().await;
+        assert_eq!(desk.snapshots.len(), number + 1, "{last}");
+        let stored = desk.stored().await.unwrap();
+        assert!(stored.journal.is_empty());
+        assert_eq!(desk.writer.snapshot_bytes, stored.snapshot.len());
+    }
 }
 
 #[tokio::test(start_paused = true)]
