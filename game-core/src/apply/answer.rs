@@ -6,8 +6,8 @@ use crate::player::{Answer, PlayerId};
 use crate::quiz::{ChoiceSet, QuestionIndex};
 
 impl Game {
-    /// The first answer wins. The same one again is acknowledged again as long as the question is open or its results are
-    /// shown: a phone that lost the first acknowledgement must not be told that it was too late.
+    /// The first answer wins. The same one again is acknowledged again, however far the game has gone on: a phone that lost the first
+    /// acknowledgement, or was told that it is not saved yet, must not be told that it was too late.
     pub(super) fn answer(
         &mut self,
         now: Millis,
@@ -19,9 +19,6 @@ impl Game {
         if self.member_mut(id)?.left {
             return Err(Reject::NoSuchPlayer);
         }
-        if self.current() != Some(question) {
-            return Err(Reject::NotOpen);
-        }
         if let Some(first) = self.answer_of(id, question) {
             return if first.choices == choices {
                 Ok(vec![Effect::AnswerAccepted {
@@ -32,6 +29,9 @@ impl Game {
             } else {
                 Err(Reject::AlreadyAnswered)
             };
+        }
+        if self.current() != Some(question) {
+            return Err(Reject::NotOpen);
         }
         let elapsed_ms = self.elapsed_ms(now)?;
         if !self.quiz.get(question).is_some_and(|asked| asked.admits(choices)) {

@@ -552,10 +552,9 @@ impl Conn {
         if effects.frames.is_empty() {
             return;
         }
-        let outcome = self
-            .link
-            .as_mut()
-            .map_or(Ok(()), |link| link.write(&effects.frames));
+        // As with a page: what is said while no socket is open is not sent, and what matters of it is said again after `welcome`.
+        let open = self.link.as_mut().filter(|link| !link.is_opening());
+        let outcome = open.map_or(Ok(()), |link| link.write(&effects.frames));
         effects.frames.clear();
         let hangs_up = std::mem::take(&mut effects.hang_up);
         match outcome {
