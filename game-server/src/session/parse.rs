@@ -1,4 +1,5 @@
-//! Reading clients' frames: unknown types are ignored, unknown fields too, all else that does not fit is malformed.
+//! Reading clients' frames: unknown types are ignored, unknown fields too, all else that does not fit is malformed. What is no object is,
+//! although serde would take a list for one, its members in the order of the fields.
 
 use std::borrow::Cow;
 
@@ -14,6 +15,9 @@ const HOST_TYPES: [&str; 13] = [
     "host", "screen", "start", "next", "close", "skip", "end", "finish", "lock", "kick", "rename", "ticket",
     "ping",
 ];
+
+/// White space before a JSON text (RFC 8259, 2).
+const JSON_BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// What a frame turned out to be.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,6 +86,9 @@ pub(crate) fn first(text: &str) -> Option<First> {
 }
 
 fn parse<T: DeserializeOwned>(text: &str, own: &[&str], other: &[&str]) -> Parsed<T> {
+    if !text.trim_start_matches(JSON_BLANKS).starts_with('{') {
+        return Parsed::Malformed;
+    }
     let Ok(Tagged { t }) = serde_json::from_str::<Tagged<'_>>(text) else {
         return Parsed::Malformed;
     };
@@ -133,6 +140,32 @@ mod tests {
             "]".repeat(2_000)
         );
         assert_eq!(player(&deep), Parsed::Malformed);
+    }
+
+    #[test]
+    fn a_list_is_no_frame() {
+        for text in [
+            r#"["ping"]"#,
+            r#" [ "ping" ]"#,
+            r#"["dance"]"#,
+            r#"["start"]"#,
+            r#"["rename","x"]"#,
+            r#"["rename",7,"x"]"#,
+            r#"["join","x"]"#,
+            r#"["host","x"]"#,
+        ] {
+            assert_eq!(player(text), Parsed::Malformed, "{text}");
+            assert_eq!(host(text), Parsed::Malformed, "{text}");
+            assert_eq!(first(text), None, "{text}");
+        }
+        assert_eq!(
+            player(" \t\r\n{\"t\":\"ping\"}"),
+            Parsed::Frame(PlayerCommand::Ping)
+        );
+    }
+
+    #[test]
+    fn what_opens_no_socket_is_no_first_frame() {
         assert_eq!(first(r#"{"t":"ping"}"#), None);
         assert_eq!(first(r#"{"t":"start"}"#), None);
         assert_eq!(first(r#"{"t":"dance"}"#), None);
