@@ -68,7 +68,8 @@ pub(super) struct RampArgs {
     /// About a minute at ten times the pace, instead of 27 minutes.
     #[arg(long)]
     short: bool,
-    /// Each stage climbs for this long, in seconds, instead of 180, or 8 with --short; a lesson's students join over 30 s.
+    /// Each stage climbs for this long, in seconds, instead of 180, or 8 with --short; at least 31, or 3, since no class begins
+    /// before its students have joined.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
     climb: Option<u64>,
     /// Each stage holds for this long, in seconds, instead of 360, or 36 for all stages together with --short.

@@ -122,6 +122,9 @@ impl Scenario {
             Self::Ramp(args) if args.round_robin && common.has_proxies(1) => {
                 Some("a proxy keeps classes together, which --round-robin does without: leave --proxies out")
             }
+            Self::Ramp(args) if !args.stages().begins() => Some(
+                "no class can begin before its students have joined: give --climb at least 31 seconds, or 3 with --short",
+            ),
             Self::Kill(args) => args.objection(),
             Self::Rolling(args) => args.objection(),
             Self::Scale(args) => args.objection(),

@@ -88,6 +88,13 @@ impl Stages {
         }
     }
 
+    /// Whether the last class of a stage has begun by the time that the stage holds. One that has not would still be in the lobby when
+    /// the hosts end their games, and begin after that.
+    #[must_use]
+    pub fn begins(&self) -> bool {
+        self.climb_ms >= u64::from(self.pace.join_over_ms) + BEFORE_START_MS
+    }
+
     /// Questions that the first class needs to play until the end: nearly everybody has to answer each of them.
     fn questions(&self) -> u16 {
         let all_ms = (self.climb_ms + self.hold_ms + STEP_MS_MAX) * count(self.classes.len());
@@ -461,6 +468,17 @@ mod tests {
         assert_eq!((small(plan.sizes.len()), plan.my_students()), (960, 28_800));
         assert_eq!(sockets(&plan), 29_760);
         assert!((20..=200).contains(&plan.questions), "{}", plan.questions);
+    }
+
+    #[test]
+    fn no_class_is_still_joining_when_a_stage_holds() {
+        for (mut stages, least_ms) in [(Stages::lesson(10, 1), 30_200), (Stages::short(10, 1), 2_200)] {
+            assert!(stages.begins());
+            stages.climb_ms = least_ms;
+            assert!(stages.begins());
+            stages.climb_ms -= 1;
+            assert!(!stages.begins());
+        }
     }
 
     #[test]
