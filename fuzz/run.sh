@@ -12,6 +12,11 @@ if (($# > 0)); then shift; fi
 targets=("$@")
 if ((${#targets[@]} == 0)); then targets=(key headers request frame socket); fi
 
+if ! command -v c++ >/dev/null; then
+    echo "libFuzzer is C++ and there is no compiler for it: on Debian \`apt-get install g++\`." >&2
+    exit 69
+fi
+
 # What is read here must be what the product is built from.
 for package in httparse hyper http protocol serde_json tungstenite; do
     version() { grep -A1 "^name = \"$package\"$" "$1" | sed -n 's/^version = //p'; }
@@ -41,7 +46,10 @@ for target in "${targets[@]}"; do
     fi
     echo "=== $target, $seconds s ==="
     # New inputs go to the first folder; the seeds stay as they are.
-    "$program" "${options[@]}" -max_total_time="$seconds" -use_value_profile=1 -verbosity=0 -print_final_stats=1 \
-        "corpus/$target" "seeds/$target" || status=1
+    "$program" "${options[@]}" -max_total_time="$seconds" -use_value_profile=1 -verbosity=0 -print_funcs=0 \
+        -print_final_stats=1 "corpus/$target" "seeds/$target" || status=1
+    # How much of the code all inputs together reach: branches, and the features that libFuzzer counts beside them.
+    "$program" -runs=0 -print_funcs=0 "corpus/$target" "seeds/$target" 2>&1 |
+        sed -n "s/.*INITED *\(cov: [0-9]* ft: [0-9]*\).*/$target: \1/p" || status=1
 done
 exit "$status"

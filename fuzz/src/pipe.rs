@@ -68,6 +68,7 @@ impl Read for Pipe {
         mut buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         let mut ends = self.0.borrow_mut();
+        let ends = &mut *ends;
         let is_whole = |output: &[u8]| !matches!(Reader::new(output, false).read(), Err(NoRequest::Partial));
         if ends.answer.is_some() && is_whole(&ends.output) {
             ends.input

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use http::header::HOST;
+use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri, Version};
@@ -76,7 +76,13 @@ pub(crate) fn admit(parts: &mut Parts, asked: Asked, has_body: bool) -> Result<T
         Route::Store | Route::Page => To::Api,
     };
     give_host(parts);
+    let has_open_end = has_body && !parts.headers.contains_key(CONTENT_LENGTH);
     headers::for_server(&mut parts.headers, asked.client, parts.version);
+    if has_open_end {
+        // Said here, since hyper takes a body of unknown length for none where the method is GET or HEAD.
+        let chunked = HeaderValue::from_static("chunked");
+        parts.headers.insert(TRANSFER_ENCODING, chunked);
+    }
     match to {
         To::Socket(_) => headers::for_socket(&mut parts.headers),
         To::Game(_) | To::Api => {}
@@ -116,6 +122,34 @@ fn server_uri(uri: &Uri, route: Route) -> Uri {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where the body's length is known, hyper says it.
+    #[test]
+    fn a_body_whose_end_is_open_goes_on_in_chunks_whatever_the_method() {
+        for method in ["GET", "HEAD", "POST", "DELETE"] {
+            for (name, has_body, framing) in [
+                ("transfer-encoding", true, Some("chunked")),
+                ("content-length", true, None),
+                ("x-other", false, None),
+            ] {
+                let value = if name == "content-length" { "5" } else { "chunked" };
+                let request = http::Request::builder().method(method).uri("/store/x");
+                let request = request.header(HOST, "quiz.example").header(name, value);
+                let mut parts = request.body(()).unwrap().into_parts().0;
+                let traces = Traces::default();
+                let peer = "192.0.2.7:1".parse().unwrap();
+                let asked = look(&mut parts, peer, false, &[], &traces);
+                assert_eq!(admit(&mut parts, asked, has_body), Ok(To::Api));
+                let found = parts.headers.get(TRANSFER_ENCODING);
+                assert_eq!(
+                    found.map(HeaderValue::as_bytes),
+                    framing.map(str::as_bytes),
+                    "{method} {name}"
+                );
+                assert!(!parts.headers.contains_key(CONTENT_LENGTH));
+            }
+        }
+    }
 
     #[test]
     fn a_server_sees_its_own_path_and_the_query_as_it_came() {

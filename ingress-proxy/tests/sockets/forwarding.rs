@@ -65,8 +65,14 @@ async fn the_server_learns_who_asks_and_nothing_that_a_client_made_up() {
 async fn bodies_arrive_whole_whatever_their_framing_and_not_past_the_limit() {
     let server = listen(telling("any")).await;
     let proxy = proxy(&[("game-0", server.address)], &[("api-0", server.address)]).await;
-    for path in ["/game/games?g=K7Q2MX", "/store/quizzes"] {
-        let line = format!("POST {path}");
+    for (method, path) in [
+        ("POST", "/game/games?g=K7Q2MX"),
+        ("POST", "/store/quizzes"),
+        // None that means anything, and lost all the same if it is.
+        ("GET", "/game/status?g=K7Q2MX"),
+        ("GET", "/store/quizzes"),
+    ] {
+        let line = format!("{method} {path}");
         let known = ask(proxy.address, &line, "content-length: 5\r\n", "12345").await;
         assert!(
             known.ends_with("\n\n12345") && known.contains("\ncontent-length: 5\n"),
