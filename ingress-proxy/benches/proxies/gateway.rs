@@ -1,7 +1,7 @@
 //! The proxies as processes: started with the configuration of deploy/gateways before one server, watched, and ended.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,25 @@ impl Kind {
         }
     }
 
+    /// Its version, without where it lies; none when it is not here.
+    pub(crate) fn version(self) -> Option<String> {
+        let mut command = match self.program() {
+            None => Command::new(env!("CARGO_BIN_EXE_ingress-proxy")),
+            Some((program, ..)) => Command::new(found(program)),
+        };
+        // nginx and HAProxy know no long word for it.
+        let word = match self {
+            Self::Ours | Self::Envoy => "--version",
+            Self::Nginx | Self::Haproxy => "-v",
+        };
+        let said = command.arg(word).output().ok()?;
+        let said = [said.stdout, said.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+        let version = said.split([' ', '/', '\n']).find(is_version);
+        Some(version.unwrap_or("of an unknown version").to_owned())
+    }
+
     /// The program, its configuration, and what stands before that on the command line.
     fn program(self) -> Option<(&'static str, &'static str, &'static [&'static str])> {
         match self {
@@ -48,6 +67,14 @@ impl Kind {
             )),
         }
     }
+}
+
+/// Where `./test` puts programs, if it has put this one there.
+fn found(program: &str) -> PathBuf {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../target/tools/bin")
+        .join(program);
+    if tool.exists() { tool } else { program.into() }
 }
 
 /// A running proxy; ended when it is dropped.
@@ -94,10 +121,7 @@ impl Gateway {
             Some((program, config, arguments)) => {
                 let file = folder.path().join(config);
                 std::fs::write(&file, adapted(config, server, address)?)?;
-                let tool = Path::new(env!("CARGO_MANIFEST_DIR"))
-                    .join("../target/tools/bin")
-                    .join(program);
-                let mut command = Command::new(if tool.exists() { tool } else { program.into() });
+                let mut command = Command::new(found(program));
                 command.args(arguments).arg(file);
                 command
             }

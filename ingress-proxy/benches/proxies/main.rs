@@ -1,5 +1,5 @@
-//! Our proxy against nginx, HAProxy and Envoy, as deploy/gateways configures them: memory of a tunnelled pair, CPU of a message,
-//! what a message waits longer than without a proxy, and handshakes a second. All of them in every round, in turns, one at a
+//! Our proxy against nginx, HAProxy and Envoy, as deploy/gateways configures them: memory of an idle tunnel, CPU of a frame and of a
+//! handshake, what a frame waits longer than without a proxy, and handshakes a second. All of them in every round, in turns, one at a
 //! time, on the same machine; so ratios are believable where absolute figures are not.
 //!
 //! `cargo bench -p ingress-proxy --bench proxies -- [--rounds N] [--pairs N] [--seconds N] [--out FILE]`
@@ -11,6 +11,7 @@ mod table;
 mod traffic;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -19,6 +20,10 @@ use clap::Parser;
 use gateway::{Gateway, Kind};
 use table::{Figures, Table};
 use traffic::{Backend, Load};
+
+/// How often at most, and how far apart, a proxy is looked at that has to come to rest.
+const LOOKS_MAX: u32 = 20;
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How much is measured.
 #[derive(Debug, Parser)]
@@ -52,7 +57,7 @@ fn main() -> Result<()> {
         .context("start the runtime")?;
     let table = runtime.block_on(measure(&arguments))?;
     let text = table.markdown();
-    println!("{text}");
+    println!("\n{text}");
     let Some(out) = &arguments.out else {
         return Ok(());
     };
@@ -61,7 +66,45 @@ fn main() -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(&path, text).with_context(|| format!("write {}", path.display()))
+    std::fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;
+    println!(
+        "Written to {out}. Publish it whatever it says, unless it calls the machine busy or a proxy absent: git add {out} && git commit",
+        out = out.display()
+    );
+    Ok(())
+}
+
+/// What was compiled: a figure is worth little without.
+fn commit() -> Option<String> {
+    let asked = Command::new("git")
+        .args(["describe", "--always", "--dirty"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .ok()?;
+    let said = String::from_utf8(asked.stdout).ok()?;
+    (asked.status.success() && !said.trim().is_empty()).then(|| said.trim().to_owned())
+}
+
+/// The share of the processors that is at work in the next second.
+async fn busy_share() -> Result<f64> {
+    let ticks = || -> Result<(u64, u64)> {
+        let text = std::fs::read_to_string("/proc/stat")?;
+        let first = text.lines().next().context("read /proc/stat")?;
+        // Behind the first eight are those of guests, which the first ones have counted.
+        let counts: Vec<u64> = first
+            .split_whitespace()
+            .skip(1)
+            .take(8)
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        let idle = counts.iter().skip(3).take(2).sum();
+        Ok((idle, counts.iter().sum()))
+    };
+    let (idle, all) = ticks()?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let (idle_after, all_after) = ticks()?;
+    let all = table::float(all_after.saturating_sub(all).max(1));
+    Ok(1.0 - table::float(idle_after.saturating_sub(idle)) / all)
 }
 
 async fn measure(arguments: &Arguments) -> Result<Table> {
@@ -71,48 +114,85 @@ async fn measure(arguments: &Arguments) -> Result<Table> {
         rate: arguments.rate,
         long: Duration::from_secs(arguments.seconds.into()),
     };
-    let mut table = Table::new(format!(
-        "{} rounds, {} pairs, {} messages a second and direction, {} s a phase",
-        arguments.rounds, arguments.pairs, arguments.rate, arguments.seconds
-    ))?;
+    let mut table = Table::new(how(arguments))?;
     for round in 0..arguments.rounds {
         // Forwards and backwards in turn, so that a machine that gets slower is not one proxy's fault.
         let mut kinds = Kind::ALL.to_vec();
         if round % 2 == 1 {
             kinds.reverse();
         }
-        let (direct, _) = load.delays(load.tunnels(backend.address).await?).await?;
+        table.was_busy(busy_share().await?);
         for kind in kinds {
             let Some(gateway) = Gateway::start(kind, backend.address).await? else {
-                table.is_missing(kind);
                 continue;
             };
-            let figures = one(&gateway, &load, direct).await;
+            if let Some(version) = kind.version() {
+                table.found(kind, version);
+            }
+            let figures = one(&gateway, &load, &backend).await;
             table.add(kind, figures.with_context(|| format!("measure {}", kind.name()))?);
             println!("round {round}: {} done", kind.name());
         }
     }
-    table.end()
+    Ok(table)
 }
 
-async fn one(gateway: &Gateway, load: &Load, direct: Duration) -> Result<Figures> {
+fn how(arguments: &Arguments) -> Vec<String> {
+    let mut how = vec![format!(
+        "{} rounds, {} tunnels, {} frames a second and direction, {} s a phase",
+        arguments.rounds, arguments.pairs, arguments.rate, arguments.seconds
+    )];
+    how.extend(commit().map(|commit| format!("ours as of commit {commit}")));
+    let less_than = |usual: &Arguments| {
+        arguments.rounds < usual.rounds || arguments.pairs < usual.pairs || arguments.seconds < usual.seconds
+    };
+    if less_than(&Arguments::parse_from(["proxies"])) {
+        how.push(
+            "**Short run**: less than is usual, so its bounds are wide and its figures rough.".to_owned(),
+        );
+    }
+    if cfg!(debug_assertions) {
+        how.push("**Not optimised**: ours is a build for developers.".to_owned());
+    }
+    how
+}
+
+async fn one(gateway: &Gateway, load: &Load, backend: &Backend) -> Result<Figures> {
+    let direct = load.delays(load.tunnels(backend.address).await?).await?.p95;
     // Whatever is made once, by whoever comes first.
     let _warm = load
         .handshakes(gateway.address, Duration::from_millis(500))
         .await?;
     let before = gateway.memory_bytes()?;
     let tunnels = load.tunnels(gateway.address).await?;
-    let memory_bytes = gateway.memory_bytes()?.saturating_sub(before) / u64::from(load.pairs);
     let used = gateway.cpu()?;
-    let (proxied, tunnels) = load.delays(tunnels).await?;
+    let proxied = load.delays(tunnels).await?;
     let cpu = gateway.cpu()?.saturating_sub(used);
-    let messages = load.messages();
-    drop(tunnels);
+    let memory_bytes = gateway.memory_bytes()?.saturating_sub(before) / u64::from(load.pairs);
+    drop(proxied.tunnels);
+    let used = settled(gateway).await?;
     let handshakes = load.handshakes(gateway.address, load.long).await?;
+    let handshake_cpu = gateway.cpu()?.saturating_sub(used);
     Ok(Figures {
         memory_bytes: table::float(memory_bytes),
-        cpu_us: cpu.as_secs_f64() * 1e6 / f64::from(messages),
-        added_p95_ms: proxied.saturating_sub(direct).as_secs_f64() * 1e3,
+        cpu_us: cpu.as_secs_f64() * 1e6 / f64::from(proxied.messages.max(1)),
+        direct_p95_ms: direct.as_secs_f64() * 1e3,
+        proxied_p95_ms: proxied.p95.as_secs_f64() * 1e3,
         handshakes: f64::from(handshakes) / load.long.as_secs_f64(),
+        handshake_cpu_us: handshake_cpu.as_secs_f64() * 1e6 / f64::from(handshakes.max(1)),
     })
+}
+
+/// The processor time used once the end of thousands of tunnels has been dealt with, which is no part of what comes next.
+async fn settled(gateway: &Gateway) -> Result<Duration> {
+    let mut before = gateway.cpu()?;
+    for _ in 0..LOOKS_MAX {
+        tokio::time::sleep(LOOK).await;
+        let now = gateway.cpu()?;
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    gateway.cpu()
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::Instant;
 
 /// The example of RFC 6455: any key would do.
 const ASK: &[u8] = b"GET /game/watch?g=K7Q2MX HTTP/1.1\r\nhost: quiz.example\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
@@ -97,6 +97,16 @@ pub(crate) async fn shake(stream: &mut TcpStream) -> Result<()> {
     }
 }
 
+/// What became of messages.
+pub(crate) struct Delays {
+    /// The 95th percentile of the time to their echoes.
+    pub(crate) p95: Duration,
+    /// How many there were, echoes included.
+    pub(crate) messages: u32,
+    /// Still open.
+    pub(crate) tunnels: Vec<TcpStream>,
+}
+
 /// What is done to each proxy.
 pub(crate) struct Load {
     pub(crate) pairs: u32,
@@ -115,24 +125,20 @@ impl Load {
         Ok(tunnels)
     }
 
-    /// Messages through a proxy in one phase, both ways together.
-    pub(crate) fn messages(&self) -> u32 {
-        let rounds = u32::try_from(self.long.as_secs()).unwrap_or(u32::MAX);
-        2 * (self.rate / SENDERS) * SENDERS * rounds
-    }
-
-    /// Sends messages at the rate, each on the next tunnel, and returns the 95th percentile of the time to their echoes;
-    /// and the tunnels, which are still open.
-    pub(crate) async fn delays(&self, mut tunnels: Vec<TcpStream>) -> Result<(Duration, Vec<TcpStream>)> {
+    /// Sends messages at the rate, each on the next tunnel, and measures how long their echoes take.
+    pub(crate) async fn delays(&self, mut tunnels: Vec<TcpStream>) -> Result<Delays> {
         let seconds = u32::try_from(self.long.as_secs()).unwrap_or(u32::MAX);
         let per_sender = usize::try_from(self.rate / SENDERS * seconds).unwrap_or(usize::MAX);
         let every = Duration::from_secs(1) * SENDERS / self.rate;
         let count = usize::try_from(SENDERS).unwrap_or(usize::MAX);
         let share = tunnels.len().div_ceil(count).max(1);
         let mut senders = JoinSet::new();
+        // One after the other, or all of them would send at once, again and again.
+        let mut begin = Instant::now() + every;
         while !tunnels.is_empty() {
             let own = tunnels.split_off(tunnels.len().saturating_sub(share));
-            senders.spawn(send(own, every, per_sender));
+            senders.spawn(send(own, begin, every, per_sender));
+            begin += every / SENDERS;
         }
         let mut all = Vec::new();
         while let Some(delays) = senders.join_next().await {
@@ -141,8 +147,11 @@ impl Load {
             tunnels.extend(own);
         }
         all.sort_unstable();
-        let p95 = all.get(all.len() * 95 / 100).copied().unwrap_or_default();
-        Ok((p95, tunnels))
+        Ok(Delays {
+            p95: all.get(all.len() * 95 / 100).copied().unwrap_or_default(),
+            messages: u32::try_from(2 * all.len()).unwrap_or(u32::MAX),
+            tunnels,
+        })
     }
 
     /// Connects, shakes hands and leaves, again and again; how often that went well.
@@ -173,25 +182,32 @@ impl Load {
     }
 }
 
-/// Sends `count` messages, one after the other's echo at the earliest, and returns how long each took.
+/// Sends `count` messages from `begin` on, one after the other's echo at the earliest, and returns how long each took.
 async fn send(
     mut tunnels: Vec<TcpStream>,
+    begin: Instant,
     every: Duration,
     count: usize,
 ) -> Result<(Vec<Duration>, Vec<TcpStream>)> {
-    let mut due = tokio::time::interval(every);
-    due.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let (mut delays, many) = (Vec::new(), tunnels.len());
+    let mut due = begin;
     for number in 0..count {
-        // From the time when it was due, so that whoever is late pays for it.
-        let due = due.tick().await;
+        // When the echo before came too late, from when this one was due, so that it pays for that; else from when it is sent, since it
+        // is no proxy's fault how late a timer fires.
+        let sent = if Instant::now() >= due {
+            due
+        } else {
+            tokio::time::sleep_until(due).await;
+            Instant::now()
+        };
         let Some(stream) = tunnels.get_mut(number % many) else {
             break;
         };
         let mut message = [0x55; MESSAGE_BYTES];
         stream.write_all(&message).await?;
         stream.read_exact(&mut message).await?;
-        delays.push(due.elapsed());
+        delays.push(sent.elapsed());
+        due += every;
     }
     Ok((delays, tunnels))
 }
