@@ -125,7 +125,8 @@ impl Table {
             "# The proxy against others\n\nMade by `./test --long proxies`, which overwrites this page. Every proxy has both cores and the configuration of \
              [`deploy/gateways`](../../deploy/gateways), without TLS and access log; a server that echoes and its clients are on the same machine. A cell is the median \
              of all rounds, and the least and the most of them. The ratio is ours to the best of the others, its bound the upper end of a 95 % bootstrap \
-             interval over the rounds' own ratios (for handshakes the lower end). Memory is what idle tunnels hold after frames have gone through them. Added delay is \
+             interval over the rounds' own ratios (for handshakes the lower end). Memory is the larger of what the second half of \
+             the tunnels add when they are opened, and what all of them hold after frames have gone through. Added delay is \
              what a frame of 250 bytes and its echo take longer than without a proxy just before; times are absolute and need a quiet machine, ratios less so.\n\n",
         );
         let mut line = |words: String| text.push_str(&(words + "\n"));

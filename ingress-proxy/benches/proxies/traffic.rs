@@ -117,12 +117,23 @@ pub(crate) struct Load {
 impl Load {
     pub(crate) async fn tunnels(&self, at: SocketAddr) -> Result<Vec<TcpStream>> {
         let mut tunnels = Vec::new();
-        for _ in 0..self.pairs {
+        self.more_tunnels(at, &mut tunnels, self.pairs).await?;
+        Ok(tunnels)
+    }
+
+    /// Opens `count` more.
+    pub(crate) async fn more_tunnels(
+        &self,
+        at: SocketAddr,
+        tunnels: &mut Vec<TcpStream>,
+        count: u32,
+    ) -> Result<()> {
+        for _ in 0..count {
             let mut stream = TcpStream::connect(at).await?;
             shake(&mut stream).await?;
             tunnels.push(stream);
         }
-        Ok(tunnels)
+        Ok(())
     }
 
     /// Sends messages at the rate, each on the next tunnel, and measures how long their echoes take.
