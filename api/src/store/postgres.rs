@@ -8,7 +8,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::postgres::{PgPool, PgPoolOptions, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, Row as _, Transaction};
 use uuid::Uuid;
 
@@ -18,8 +18,10 @@ mod accounts;
 mod config;
 mod error;
 mod games;
+mod pool;
 mod quizzes;
 mod removal;
+mod replica;
 mod resets;
 mod schema;
 mod shares;
@@ -28,6 +30,8 @@ mod usage;
 
 pub use config::{PostgresConfig, PostgresConfigError};
 use error::database;
+use pool::{Patience, Pool};
+use replica::Replica;
 
 /// Time to wait for a connection: admission lets no more calls in than there are connections, so a longer wait means that
 /// the server is away.
@@ -47,22 +51,18 @@ const SIGN_EVERY: Duration = Duration::from_millis(300);
 const CALL_MAX: Duration = Duration::from_millis(2_500);
 /// Time for a call that moves a whole result: the largest has 100,000 answers.
 const RESULT_CALL_MAX: Duration = Duration::from_millis(4_500);
-/// How long an unused connection is kept; firewalls forget silent ones after minutes.
-const IDLE_MAX: Duration = Duration::from_secs(120);
-/// How long a connection lives at most: servers behind one name change.
-const LIFETIME_MAX: Duration = Duration::from_secs(30 * 60);
-
-/// A transaction whose statements all see the same moment.
-const ONE_MOMENT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Time for a connection to come back to its pool: longer than a statement may take at the server, so that one whose caller left is used
+/// again, and soon enough for a pool whose connections were cut to be whole again within seconds.
+const BACK_MAX: Duration = Duration::from_millis(2_500);
 
 /// The store in one PostgreSQL database.
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
-    primary: PgPool,
+    primary: Pool,
     /// A copy that may lag, for counts.
-    replica: Option<PgPool>,
+    replica: Option<Replica>,
     /// One connection that no call uses, so that a full pool does not look like an absent server.
-    watch: PgPool,
+    watch: Pool,
 }
 
 impl PostgresStore {
@@ -73,7 +73,7 @@ impl PostgresStore {
     pub async fn migrate(config: &PostgresConfig) -> Result<(), StoreError> {
         let pool = connect(config, 1).await?;
         // These limits are for serving: building an index may take minutes, and whoever migrates second waits for the first.
-        let mut connection = pool.acquire().await.map_err(database)?;
+        let mut connection = pool.lend().await?;
         for limit in ["SET statement_timeout = 0", "SET lock_timeout = 0"] {
             sqlx::query(limit)
                 .execute(&mut *connection)
@@ -96,16 +96,15 @@ impl PostgresStore {
     /// When the database cannot be reached, or its schema is older or newer.
     pub async fn open(config: &PostgresConfig) -> Result<Self, StoreError> {
         let primary = connect(config, config.connections()).await?;
-        schema::check(&primary).await?;
-        let watch = pool_options(WATCH_MAX)
-            .max_connections(1)
-            .connect_lazy_with(config.connect());
-        // Not asked yet: an absent copy is no reason not to start.
-        let replica = config.replica().map(|replica| {
-            pool_options(ACQUIRE_MAX)
-                .max_connections(config.connections())
-                .connect_lazy_with(replica.connect())
-        });
+        schema::check(&mut *primary.lend().await?).await?;
+        let watching = Patience {
+            acquire: WATCH_MAX,
+            back: SIGN_MAX,
+        };
+        let watch = Pool::lazy(1, watching, config.connect());
+        let replica = config
+            .replica()
+            .map(|replica| Replica::lazy(config.connections(), replica.connect()));
         Ok(Self {
             primary,
             replica,
@@ -121,7 +120,7 @@ impl PostgresStore {
     ) -> impl Future<Output = Result<T, StoreError>> + Send + 'a {
         // On the heap, as a statement's future is large, and most calls end before the rest of this is looked at.
         let mut call = Box::pin(call);
-        within(time_max, async move {
+        let call = within(time_max, async move {
             if let Ok(done) = tokio::time::timeout(SILENT_MAX, &mut call).await {
                 return done;
             }
@@ -129,7 +128,16 @@ impl PostgresStore {
                 done = &mut call => done,
                 silent = Box::pin(self.silence()) => Err(silent),
             }
-        })
+        });
+        async move {
+            let done = call.await;
+            if matches!(done, Err(StoreError::Silent)) {
+                // Connections that lie unused may be as dead as this call's, and do not know it.
+                self.primary.suspect();
+                self.watch.suspect();
+            }
+            done
+        }
     }
 
     /// Ends when the server does not answer any more.
@@ -142,34 +150,23 @@ impl PostgresStore {
 
     async fn sign_of_life(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1")
-            .execute(&self.watch)
+            .execute(&mut *self.watch.lend().await?)
             .await
             .map(drop)
             .map_err(database)
     }
-
-    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
-        self.primary.begin().await.map_err(database)
-    }
 }
 
-async fn connect(config: &PostgresConfig, connections: u32) -> Result<PgPool, StoreError> {
+async fn connect(config: &PostgresConfig, connections: u32) -> Result<Pool, StoreError> {
     // The error of a first connection says what is wrong; a pool that never gets one only says that it waited.
-    let first = pool_options(START_MAX).max_connections(1);
+    let first = pool::options(START_MAX).max_connections(1);
     let first = first.connect_with(config.connect()).await.map_err(database)?;
     first.close().await;
-    Ok(pool_options(config.acquire_max().unwrap_or(ACQUIRE_MAX))
-        .max_connections(connections)
-        .connect_lazy_with(config.connect()))
-}
-
-fn pool_options(acquire_max: Duration) -> PgPoolOptions {
-    PgPoolOptions::new()
-        .acquire_timeout(acquire_max)
-        .idle_timeout(IDLE_MAX)
-        .max_lifetime(LIFETIME_MAX)
-        // Costs a round trip a call, and a connection that broke is noticed by its first statement as well.
-        .test_before_acquire(false)
+    let patience = Patience {
+        acquire: config.acquire_max().unwrap_or(ACQUIRE_MAX),
+        back: BACK_MAX,
+    };
+    Ok(Pool::lazy(connections, patience, config.connect()))
 }
 
 #[async_trait]
@@ -186,7 +183,7 @@ impl StoreUpkeep for PostgresStore {
     }
 
     async fn stand(&self, time: Duration) -> Result<(), StoreError> {
-        let _held = self.primary.acquire().await.map_err(database)?;
+        let _held = self.primary.lend().await?;
         tokio::time::sleep(time).await;
         Ok(())
     }
@@ -203,7 +200,7 @@ async fn within<T>(
 }
 
 /// Takes this teacher's turn among changes to quizzes and games; false when there is no such teacher.
-async fn take_turn(tx: &mut Transaction<'static, Postgres>, teacher: Uuid) -> Result<bool, StoreError> {
+async fn take_turn(tx: &mut Transaction<'_, Postgres>, teacher: Uuid) -> Result<bool, StoreError> {
     let done = sqlx::query("UPDATE teachers SET revision = revision + 1 WHERE id = $1")
         .bind(teacher)
         .execute(&mut **tx)

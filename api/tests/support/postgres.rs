@@ -151,6 +151,11 @@ impl PostgresServer {
         format!("postgres://homeroom@{folder}:{}/{database}", self.port)
     }
 
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join(format!(".s.PGSQL.{}", self.port))
+    }
+
     /// Runs SQL, and returns what it selects, unaligned.
     pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
         let output = self

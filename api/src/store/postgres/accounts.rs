@@ -27,7 +27,10 @@ impl AccountStore for PostgresStore {
         .bind(password_hash)
         .bind(int8(now_ms));
         let done = self.within(CALL_MAX, async {
-            insert.execute(&self.primary).await.map_err(database)
+            insert
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         Ok(if done.await?.rows_affected() == 1 {
             Inserted::Yes
@@ -40,7 +43,10 @@ impl AccountStore for PostgresStore {
         let query =
             sqlx::query("SELECT id, email, name, password_hash FROM teachers WHERE email = $1").bind(email);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?
             .map(|row| Ok((account(&row)?, get(&row, "password_hash")?)))
@@ -50,7 +56,10 @@ impl AccountStore for PostgresStore {
     async fn account(&self, id: TeacherId) -> Result<Option<Account>, StoreError> {
         let query = sqlx::query("SELECT id, email, name FROM teachers WHERE id = $1").bind(id.0);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?.map(|row| account(&row)).transpose()
     }
@@ -60,7 +69,11 @@ impl AccountStore for PostgresStore {
             .bind(password_hash)
             .bind(id.0);
         self.within(CALL_MAX, async {
-            update.execute(&self.primary).await.map(drop).map_err(database)
+            update
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map(drop)
+                .map_err(database)
         })
         .await
     }
@@ -81,7 +94,10 @@ impl AccountStore for PostgresStore {
         )
         .bind(id);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?.map(|row| session(&row)).transpose()
     }
@@ -98,7 +114,10 @@ impl AccountStore for PostgresStore {
         .bind(next.id)
         .bind(&was[..]);
         let done = self.within(CALL_MAX, async {
-            update.execute(&self.primary).await.map_err(database)
+            update
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
     }
@@ -106,7 +125,11 @@ impl AccountStore for PostgresStore {
     async fn delete_session(&self, id: Uuid) -> Result<(), StoreError> {
         let delete = sqlx::query("DELETE FROM sessions WHERE id = $1").bind(id);
         self.within(CALL_MAX, async {
-            delete.execute(&self.primary).await.map(drop).map_err(database)
+            delete
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map(drop)
+                .map_err(database)
         })
         .await
     }
@@ -118,9 +141,12 @@ impl PostgresStore {
         session: &Session,
         now_ms: u64,
         sessions_max: u32,
-    ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        sqlx::query(
+    ) -> Result<bool, StoreError> {
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
+        // Waits for whoever sets another password now, and is waited for by whoever does it next: the one finds the hash changed, the
+        // other the session.
+        let done = sqlx::query(
             "INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms)
              VALUES ($1, $2, $3, $4, $5, $6)",
         )

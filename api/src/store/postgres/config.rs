@@ -57,6 +57,10 @@ impl PostgresConfig {
                 ("statement_timeout", STATEMENT_MAX_MS),
                 ("lock_timeout", LOCK_MAX_MS),
                 ("idle_in_transaction_session_timeout", TRANSACTION_IDLE_MAX_MS),
+                // A connection that was cut silently is closed here by then; the server would keep it, one of its hundred, for two hours.
+                ("tcp_keepalives_idle", "30"),
+                ("tcp_keepalives_interval", "10"),
+                ("tcp_keepalives_count", "3"),
             ]),
             connections: CONNECTIONS_DEFAULT,
             acquire_max: None,

@@ -7,9 +7,7 @@ use protocol::result::GameResult;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use super::{
-    CALL_MAX, ONE_MOMENT, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8,
-};
+use super::{CALL_MAX, PostgresStore, RESULT_CALL_MAX, database, get, int8, take_turn, uint4, uint8};
 use crate::store::{GameStore, PageKey, ResultSaved, StoreError};
 
 mod epochs;
@@ -24,7 +22,8 @@ impl GameStore for PostgresStore {
 
     async fn reserve_epoch(&self, id: GameId, above: u32) -> Result<Option<u32>, StoreError> {
         self.within(CALL_MAX, async {
-            let mut tx = self.begin().await?;
+            let mut lent = self.primary.lend().await?;
+            let mut tx = lent.transaction().await?;
             // Before the look: of a save and a reservation at the same time, the second sees what the first did.
             let epoch = epochs::reserve(&mut tx, id, above).await?;
             if epochs::has_result(&mut tx, id).await? {
@@ -38,7 +37,7 @@ impl GameStore for PostgresStore {
 
     async fn has_result(&self, id: GameId) -> Result<bool, StoreError> {
         self.within(CALL_MAX, async {
-            let mut connection = self.primary.acquire().await.map_err(database)?;
+            let mut connection = self.primary.lend().await?;
             epochs::has_result(&mut connection, id).await
         })
         .await
@@ -60,14 +59,18 @@ impl GameStore for PostgresStore {
         .bind(after.map_or(Uuid::max(), |key| key.id))
         .bind(i64::from(limit));
         let rows = self.within(CALL_MAX, async {
-            query.fetch_all(&self.primary).await.map_err(database)
+            query
+                .fetch_all(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         rows.await?.iter().map(summary).collect()
     }
 
     async fn game(&self, teacher: TeacherId, id: GameId) -> Result<Option<GameResult>, StoreError> {
         self.within(RESULT_CALL_MAX, async {
-            let mut tx = self.primary.begin_with(ONE_MOMENT).await.map_err(database)?;
+            let mut lent = self.primary.lend().await?;
+            let mut tx = lent.moment().await?;
             let game = read::game(&mut tx, id).await?;
             Ok(game.filter(|game| game.teacher == teacher))
         })
@@ -81,7 +84,8 @@ impl GameStore for PostgresStore {
 
 impl PostgresStore {
     async fn save(&self, result: &GameResult, epoch: u32) -> Result<ResultSaved, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         if !take_turn(&mut tx, result.teacher.0).await? {
             return Ok(ResultSaved::NoTeacher);
         }
@@ -113,7 +117,8 @@ impl PostgresStore {
     }
 
     async fn delete(&self, teacher: TeacherId, id: GameId) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         let done = sqlx::query("DELETE FROM games WHERE id = $1 AND teacher_id = $2")
             .bind(id.0)

@@ -30,7 +30,10 @@ impl QuizStore for PostgresStore {
         .bind(after.map_or(Uuid::max(), |key| key.id))
         .bind(i64::from(limit));
         let rows = self.within(CALL_MAX, async {
-            query.fetch_all(&self.primary).await.map_err(database)
+            query
+                .fetch_all(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         rows.await?.iter().map(summary).collect()
     }
@@ -55,7 +58,10 @@ impl QuizStore for PostgresStore {
         .bind(words)
         .bind(i64::from(limit));
         let rows = self.within(CALL_MAX, async {
-            query.fetch_all(&self.primary).await.map_err(database)
+            query
+                .fetch_all(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         rows.await?.iter().map(summary).collect()
     }
@@ -77,7 +83,10 @@ impl QuizStore for PostgresStore {
         .bind(id.0)
         .bind(teacher.0);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?.map(|row| full(&row)).transpose()
     }
@@ -107,7 +116,8 @@ impl PostgresStore {
         quizzes_max: u32,
     ) -> Result<Inserted, StoreError> {
         let document = to_json(&quiz.quiz, "document")?;
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         // In turn, so that the count stays true until the insert.
         if !take_turn(&mut tx, teacher.0).await? {
             return Ok(Inserted::NoTeacher);
@@ -148,7 +158,8 @@ impl PostgresStore {
         now_ms: u64,
     ) -> Result<QuizChange, StoreError> {
         let document = to_json(quiz, "document")?;
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         let stored = sqlx::query("SELECT version FROM quizzes WHERE id = $1 AND teacher_id = $2")
             .bind(id.0)
@@ -183,7 +194,8 @@ impl PostgresStore {
     }
 
     async fn remove_quiz(&self, teacher: TeacherId, id: QuizId) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         let done = sqlx::query("DELETE FROM quizzes WHERE id = $1 AND teacher_id = $2")
             .bind(id.0)

@@ -28,7 +28,10 @@ impl RemovalStore for PostgresStore {
         // Sessions, quizzes and shares go with it.
         let delete = sqlx::query("DELETE FROM teachers WHERE id = $1").bind(id.0);
         let done = self.within(RESULT_CALL_MAX, async {
-            delete.execute(&self.primary).await.map_err(database)
+            delete
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
     }
@@ -36,7 +39,8 @@ impl RemovalStore for PostgresStore {
 
 impl PostgresStore {
     async fn remove_player(&self, teacher: TeacherId, game: GameId, player: i32) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         // The answers go with it.
         let position: Option<i32> = sqlx::query_scalar(
@@ -75,7 +79,8 @@ impl PostgresStore {
 
     /// Deletes some of the games; false when there was none left.
     async fn remove_games(&self, teacher: TeacherId) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         let done = sqlx::query(
             "DELETE FROM games WHERE id IN (SELECT id FROM games WHERE teacher_id = $1 ORDER BY ended_ms DESC LIMIT $2)",

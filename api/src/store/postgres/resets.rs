@@ -21,7 +21,10 @@ impl ResetStore for PostgresStore {
         .bind(int8(now_ms));
         let teacher: Option<Uuid> = self
             .within(CALL_MAX, async {
-                query.fetch_optional(&self.primary).await.map_err(database)
+                query
+                    .fetch_optional(&mut *self.primary.lend().await?)
+                    .await
+                    .map_err(database)
             })
             .await?;
         Ok(teacher.map(TeacherId))
@@ -40,7 +43,8 @@ impl ResetStore for PostgresStore {
 
 impl PostgresStore {
     async fn add_reset(&self, reset: &Reset, now_ms: u64, most: u32) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         // In turn, so that the count stays true until the insert.
         if !take_turn(&mut tx, reset.teacher.0).await? {
             return Ok(false);
@@ -72,7 +76,8 @@ impl PostgresStore {
         now_ms: u64,
         password_hash: &str,
     ) -> Result<Option<TeacherId>, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         let teacher: Option<Uuid> = sqlx::query_scalar(
             "DELETE FROM password_resets WHERE token_hash = $1 AND expires_ms > $2 RETURNING teacher_id",
         )

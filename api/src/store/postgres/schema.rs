@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::{PgConnection, PgPool};
+use sqlx::postgres::PgConnection;
 
 use super::database;
 use crate::store::StoreError;
@@ -25,9 +25,9 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreEr
 }
 
 /// Whether the schema is exactly this release's.
-pub(super) async fn check(pool: &PgPool) -> Result<(), StoreError> {
+pub(super) async fn check(connection: &mut PgConnection) -> Result<(), StoreError> {
     let applied = sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations WHERE success")
-        .fetch_all(pool)
+        .fetch_all(connection)
         .await;
     let applied: Vec<(i64, Vec<u8>)> = match applied {
         Ok(rows) => rows,

@@ -27,7 +27,10 @@ impl ShareStore for PostgresStore {
     async fn share_of(&self, teacher: TeacherId, quiz: QuizId) -> Result<Option<ShareId>, StoreError> {
         let query = sqlx::query(SHARE_OF).bind(quiz.0).bind(teacher.0);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?.map(|row| Ok(ShareId(get(&row, "id")?))).transpose()
     }
@@ -39,7 +42,10 @@ impl ShareStore for PostgresStore {
         .bind(quiz.0)
         .bind(teacher.0);
         let done = self.within(CALL_MAX, async {
-            delete.execute(&self.primary).await.map_err(database)
+            delete
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
     }
@@ -52,7 +58,10 @@ impl ShareStore for PostgresStore {
         )
         .bind(id.0);
         let row = self.within(CALL_MAX, async {
-            query.fetch_optional(&self.primary).await.map_err(database)
+            query
+                .fetch_optional(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         row.await?.map(|row| shared(&row)).transpose()
     }
@@ -66,7 +75,8 @@ impl PostgresStore {
         fresh: ShareId,
         now_ms: u64,
     ) -> Result<Option<ShareId>, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut lent = self.primary.lend().await?;
+        let mut tx = lent.transaction().await?;
         // In turn, so that the quiz is not deleted in between.
         take_turn(&mut tx, teacher.0).await?;
         sqlx::query(

@@ -13,6 +13,7 @@ use crate::store::{
     TimelineStore as _, TimelinesOf, UsageStore as _,
 };
 
+mod cut;
 mod plans;
 mod tls;
 
@@ -105,7 +106,10 @@ async fn a_call_waits_for_a_connection_only_so_long() {
         .with_connections(2);
     PostgresStore::migrate(&config).await.unwrap();
     let store = PostgresStore::open(&config).await.unwrap();
-    let held = (store.begin().await.unwrap(), store.begin().await.unwrap());
+    let held = (
+        store.primary.lend().await.unwrap(),
+        store.primary.lend().await.unwrap(),
+    );
     let refused = store.account(account(1).id).await;
     assert!(matches!(refused, Err(StoreError::Busy(_))), "{refused:?}");
     drop(held);
@@ -177,20 +181,56 @@ async fn a_replica_answers_only_what_it_has() {
             .unwrap();
         assert_eq!((games().await, by_day().await), (u32::try_from(n).unwrap(), 1));
     }
-    assert!(store.copy_up_to_date(teacher).await.unwrap().is_none(), "it lags");
+    assert!(!copy_serves(&store, teacher).await, "it lags");
     copy.sql("d0", "SELECT pg_wal_replay_resume()");
     let deadline = Instant::now() + Duration::from_secs(20);
-    while store.copy_up_to_date(teacher).await.unwrap().is_none() {
+    while !copy_serves(&store, teacher).await {
         assert!(Instant::now() < deadline, "it never follows");
     }
     assert_eq!((games().await, by_day().await), (3, 1));
 
     copy.kill();
-    assert!(
-        store.copy_up_to_date(teacher).await.unwrap().is_none(),
-        "it is away"
-    );
+    assert!(!copy_serves(&store, teacher).await, "it is away");
     assert_eq!((games().await, by_day().await), (3, 1));
+}
+
+async fn copy_serves(store: &PostgresStore, teacher: TeacherId) -> bool {
+    match store.copy(teacher).await.unwrap() {
+        Some(mut copy) => copy.up_to_date(teacher).await.is_some(),
+        None => false,
+    }
+}
+
+#[tokio::test]
+async fn a_replica_that_stands_still_is_waited_for_once_and_tried_again_later() {
+    let server = PostgresServer::start();
+    fresh(&server).await.close().await;
+    let copy = server.replica();
+    let config = PostgresConfig::parse(&server.url("d0")).unwrap();
+    let config = config.with_replica(PostgresConfig::parse(&copy.url("d0")).unwrap());
+    let store = PostgresStore::open(&config).await.unwrap();
+    let teacher = account(1).id;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    let follows = async || {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !copy_serves(&store, teacher).await {
+            assert!(Instant::now() < deadline, "it never follows");
+        }
+    };
+    follows().await;
+    copy.freeze();
+    let reads: u32 = 40;
+    let started = Instant::now();
+    for _ in 0..reads {
+        assert_eq!(store.usage(teacher, 0).await.unwrap().played.games, 0);
+    }
+    let took = started.elapsed();
+    assert!(
+        took < replica::COPY_MAX * reads / 2,
+        "each of them waited: {took:?}"
+    );
+    copy.thaw();
+    follows().await;
 }
 
 /// What only a lock can keep when several processes change things of one teacher at once.

@@ -17,7 +17,10 @@ impl TimelineStore for PostgresStore {
             .bind(timeline.game.0)
             .bind(timeline.code.as_str());
         let done = self.within(CALL_MAX, async {
-            update.execute(&self.primary).await.map_err(database)
+            update
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         Ok(done.await?.rows_affected() == 1)
     }
@@ -43,7 +46,10 @@ impl TimelineStore for PostgresStore {
             .bind(teacher.map(|teacher| teacher.0))
             .bind(i64::from(TIMELINES_MAX));
         let rows = self.within(CALL_MAX, async {
-            query.fetch_all(&self.primary).await.map_err(database)
+            query
+                .fetch_all(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
         });
         let timelines = rows.await?;
         let timelines = timelines

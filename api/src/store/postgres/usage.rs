@@ -1,30 +1,26 @@
 //! Counts over games in PostgreSQL.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use protocol::ids::{QuizId, TeacherId};
 use protocol::rest::{QuizUsage, UsageCount, UsageDay};
-use runtime::metrics::{Counter, inc};
 use sqlx::postgres::{PgConnection, PgRow};
-use sqlx::{Postgres, Transaction};
 
-use super::{CALL_MAX, ONE_MOMENT, PostgresStore, database, get, int8, uint8};
+use super::{CALL_MAX, PostgresStore, database, get, int8, uint8};
 use crate::store::{DAY_MS, MOST_PLAYED_MAX, StoreError, Usage, UsageStore, usage};
-
-/// Time for the copy to show how far it is; the primary is asked after that.
-const COPY_MAX: Duration = Duration::from_millis(250);
 
 #[async_trait]
 impl UsageStore for PostgresStore {
     async fn usage(&self, teacher: TeacherId, since_ms: u64) -> Result<Usage, StoreError> {
         self.within(CALL_MAX, async {
-            if let Some(mut copy) = self.copy_up_to_date(teacher).await?
-                && let Ok(usage) = usage_in(&mut copy, teacher, since_ms).await
+            if let Some(mut copy) = self.copy(teacher).await?
+                && let Some(mut moment) = copy.up_to_date(teacher).await
+                && let Some(usage) = self
+                    .counted_in_copy(usage_in(&mut moment, teacher, since_ms))
+                    .await
             {
                 return Ok(usage);
             }
-            let mut connection = self.primary.acquire().await.map_err(database)?;
+            let mut connection = self.primary.lend().await?;
             usage_in(&mut connection, teacher, since_ms).await
         })
         .await
@@ -32,63 +28,19 @@ impl UsageStore for PostgresStore {
 
     async fn usage_by_day(&self, teacher: TeacherId, since_ms: u64) -> Result<Vec<UsageDay>, StoreError> {
         self.within(CALL_MAX, async {
-            if let Some(mut copy) = self.copy_up_to_date(teacher).await?
-                && let Ok(days) = days_in(&mut copy, teacher, since_ms).await
+            if let Some(mut copy) = self.copy(teacher).await?
+                && let Some(mut moment) = copy.up_to_date(teacher).await
+                && let Some(days) = self
+                    .counted_in_copy(days_in(&mut moment, teacher, since_ms))
+                    .await
             {
                 return Ok(days);
             }
-            let mut connection = self.primary.acquire().await.map_err(database)?;
+            let mut connection = self.primary.lend().await?;
             days_in(&mut connection, teacher, since_ms).await
         })
         .await
     }
-}
-
-impl PostgresStore {
-    /// A moment of the copy that has every change to this teacher's quizzes and games that the primary has answered. None when there is
-    /// no copy, when it lags, or when it does not answer: the primary can always be asked.
-    pub(super) async fn copy_up_to_date(
-        &self,
-        teacher: TeacherId,
-    ) -> Result<Option<Transaction<'static, Postgres>>, StoreError> {
-        let Some(replica) = &self.replica else {
-            return Ok(None);
-        };
-        let wanted = revision(&self.primary, teacher).await.map_err(database)?;
-        let copied = tokio::time::timeout(COPY_MAX, async {
-            let mut moment = replica.begin_with(ONE_MOMENT).await?;
-            let copied = revision(&mut *moment, teacher).await?;
-            Ok::<_, sqlx::Error>((copied, moment))
-        });
-        let used = match copied.await {
-            Ok(Ok((copied, moment))) if copied >= wanted => Some(moment),
-            Ok(Ok(_)) => None,
-            Ok(Err(error)) => {
-                tracing::debug!(
-                    error = &error as &dyn std::error::Error,
-                    "the copy does not answer"
-                );
-                None
-            }
-            Err(_) => None,
-        };
-        inc(if used.is_some() {
-            Counter::ApiCopyUsedTotal
-        } else {
-            Counter::ApiCopyPassedTotal
-        });
-        Ok(used)
-    }
-}
-
-async fn revision<'c>(
-    db: impl sqlx::Executor<'c, Database = Postgres>,
-    teacher: TeacherId,
-) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar("SELECT revision FROM teachers WHERE id = $1")
-        .bind(teacher.0)
-        .fetch_optional(db)
-        .await
 }
 
 async fn usage_in(db: &mut PgConnection, teacher: TeacherId, since_ms: u64) -> Result<Usage, StoreError> {
