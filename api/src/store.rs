@@ -155,15 +155,18 @@ pub trait AccountStore: Send + Sync {
     async fn account_by_email(&self, email: &str) -> Result<Option<(Account, String)>, StoreError>;
     /// The account.
     async fn account(&self, id: TeacherId) -> Result<Option<Account>, StoreError>;
-    /// Replaces a password hash by one of the same password; nothing happens when the account has gone.
-    async fn replace_hash(&self, id: TeacherId, password_hash: &str) -> Result<(), StoreError>;
-    /// Adds a session; the teacher's expired ones go, and of the rest the longest unused ones beyond `sessions_max`.
+    /// Replaces the password hash `was` by one of the same password; false when the hash is another one by now, or the account has gone.
+    async fn replace_hash(&self, id: TeacherId, was: &str, password_hash: &str) -> Result<bool, StoreError>;
+    /// Adds a session, if the teacher's password hash is still the one that the password was checked by: who sets another password ends all
+    /// sessions, also those that are just beginning. The teacher's expired ones go, and of the rest the longest unused ones beyond
+    /// `sessions_max`. False when the hash is another one, or the account has gone.
     async fn insert_session(
         &self,
         session: &Session,
+        checked_hash: &str,
         now_ms: u64,
         sessions_max: u32,
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
     /// The session.
     async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError>;
     /// Replaces a session by its next state if `was` is still its current token; false when not.

@@ -27,6 +27,9 @@ use crate::session::{Presented, RefreshToken, Session};
 use crate::store::{Account, Inserted};
 use crate::{plan, random, token};
 
+/// How often a sign-in looks at the account: a second time when its password changed while the first was checked.
+const LOOKS_MAX: u32 = 2;
+
 pub(super) fn routes(routes: Routes) -> Routes {
     routes
         .add(
@@ -152,7 +155,11 @@ pub(super) async fn register(
         .insert_account(&account, &hash, api.clock.now_ms())
         .await?
     {
-        Inserted::Yes => start_session(&api, account).await,
+        Inserted::Yes => match start_session(&api, account, &hash).await? {
+            Some(signed_in) => Ok(signed_in),
+            // Somebody else, who reads this address's letters, has set another password since.
+            None => Err(Refusal::EmailTaken),
+        },
         Inserted::Refused | Inserted::NoTeacher => Err(Refusal::EmailTaken),
     }
 }
@@ -168,22 +175,30 @@ pub(super) async fn login(
     if request.password.chars().count() > *PASSWORD_CHARS.end() {
         return Err(Refusal::BadCredentials);
     }
-    let known = match Email::parse(&request.email) {
-        Ok(email) => api.store.account_by_email(email.as_str()).await?,
-        Err(_) => None,
-    };
-    let (account, hash) = known.unzip();
-    let verdict = admitted
-        .pause(api.hasher.verify(request.password, hash))
-        .await??;
-    let Some(account) = account.filter(|_| verdict != Verdict::Wrong) else {
-        inc(Counter::LoginsRefusedTotal);
-        return Err(Refusal::BadCredentials);
-    };
-    if let Verdict::RightRehashed(hash) = verdict {
-        api.store.replace_hash(account.id, &hash).await?;
+    let email = Email::parse(&request.email).ok();
+    for _ in 0..LOOKS_MAX {
+        let known = match &email {
+            Some(email) => api.store.account_by_email(email.as_str()).await?,
+            None => None,
+        };
+        let (account, hash) = known.unzip();
+        let verify = api.hasher.verify(request.password.clone(), hash.clone());
+        let verdict = admitted.pause(verify).await??;
+        let Some((account, mut hash)) = account.zip(hash).filter(|_| verdict != Verdict::Wrong) else {
+            break;
+        };
+        if let Verdict::RightRehashed(stronger) = verdict
+            && api.store.replace_hash(account.id, &hash, &stronger).await?
+        {
+            hash = stronger;
+        }
+        if let Some(signed_in) = start_session(&api, account, &hash).await? {
+            return Ok(signed_in);
+        }
+        // The hash is another one by now: of another password, or a stronger one of the same, by another sign-in at this moment.
     }
-    start_session(&api, account).await
+    inc(Counter::LoginsRefusedTotal);
+    Err(Refusal::BadCredentials)
 }
 
 /// `POST /auth/refresh`: the cookie's token for a new access token, and the next refresh token.
@@ -286,7 +301,12 @@ pub(super) async fn delete_me(
     })
 }
 
-async fn start_session<const STATUS: u16>(api: &Api, account: Account) -> Result<SignedIn<STATUS>, Refusal> {
+/// Begins a session, if `checked_hash` is still the hash of the account's password.
+async fn start_session<const STATUS: u16>(
+    api: &Api,
+    account: Account,
+    checked_hash: &str,
+) -> Result<Option<SignedIn<STATUS>>, Refusal> {
     let id = random::id().map_err(Refusal::internal)?;
     let secret = random::bytes().map_err(Refusal::internal)?;
     let token = RefreshToken::first(&api.keys, id, secret).map_err(Refusal::internal)?;
@@ -299,8 +319,13 @@ async fn start_session<const STATUS: u16>(api: &Api, account: Account) -> Result
         issued_ms: now_ms,
         expires_ms: now_ms.saturating_add(REFRESH_LIFE_MS),
     };
-    api.store.insert_session(&session, now_ms, SESSIONS_MAX).await?;
-    signed_in(api, account, &token)
+    let begun = api
+        .store
+        .insert_session(&session, checked_hash, now_ms, SESSIONS_MAX);
+    if !begun.await? {
+        return Ok(None);
+    }
+    signed_in(api, account, &token).map(Some)
 }
 
 fn signed_in<const STATUS: u16>(

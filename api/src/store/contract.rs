@@ -40,6 +40,7 @@ pub(super) async fn suite<S: Store, F: Future<Output = S>>(fresh: impl Fn() -> F
     removal::a_students_rows_go_and_the_rest_stays(&fresh().await).await;
     removal::an_account_goes_with_everything(&fresh().await).await;
     resets::a_reset_is_spent_once(&fresh().await).await;
+    resets::a_sign_in_by_the_old_password_begins_nothing(&fresh().await).await;
     usage_is_counted(&fresh().await).await;
     usage_by_day_is_counted(&fresh().await).await;
 }
@@ -60,6 +61,15 @@ async fn add_teacher<S: Store>(store: &S, n: u128) -> TeacherId {
         Inserted::Yes
     );
     id
+}
+
+async fn add_session<S: Store>(store: &S, session: &Session) {
+    assert!(
+        store
+            .insert_session(session, "hash", session.issued_ms, 5)
+            .await
+            .unwrap()
+    );
 }
 
 pub(super) fn session(id: u128, teacher: TeacherId, issued_ms: u64) -> Session {
@@ -157,7 +167,7 @@ async fn accounts_are_unique_by_address<S: Store>(store: &S) {
     assert_eq!(store.account(id).await.unwrap(), Some(account));
     assert_eq!(store.account(teacher_id(2)).await.unwrap(), None);
     assert_eq!(store.account_by_email("t2@school.org").await.unwrap(), None);
-    store.replace_hash(id, "stronger").await.unwrap();
+    assert!(store.replace_hash(id, "hash", "stronger").await.unwrap());
     assert_eq!(
         store.account_by_email("t1@school.org").await.unwrap().unwrap().1,
         "stronger"
@@ -167,7 +177,7 @@ async fn accounts_are_unique_by_address<S: Store>(store: &S) {
 async fn a_session_advances_once<S: Store>(store: &S) {
     let teacher = add_teacher(store, 1).await;
     let first = session(1, teacher, 10);
-    store.insert_session(&first, 10, 5).await.unwrap();
+    assert!(store.insert_session(&first, "hash", 10, 5).await.unwrap());
     assert_eq!(store.session(first.id).await.unwrap(), Some(first.clone()));
     let next = Session {
         current: [8; 32],
@@ -189,10 +199,10 @@ async fn a_session_advances_once<S: Store>(store: &S) {
 
 async fn sessions_are_bounded<S: Store>(store: &S) {
     let (teacher, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
-    store.insert_session(&session(100, other, 1), 1, 3).await.unwrap();
+    add_session(store, &session(100, other, 1)).await;
     for n in 1..=5_u64 {
         store
-            .insert_session(&session(u128::from(n), teacher, n), n, 3)
+            .insert_session(&session(u128::from(n), teacher, n), "hash", n, 3)
             .await
             .unwrap();
     }
@@ -209,7 +219,7 @@ async fn sessions_are_bounded<S: Store>(store: &S) {
     }
     // At 1004 the third has expired; it goes before anything that is still good.
     store
-        .insert_session(&session(6, teacher, 1004), 1004, 3)
+        .insert_session(&session(6, teacher, 1004), "hash", 1004, 3)
         .await
         .unwrap();
     for (n, there) in [(3, false), (4, false), (5, true), (6, true), (100, true)] {

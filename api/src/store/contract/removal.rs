@@ -4,7 +4,7 @@ use protocol::ids::{PlayerId, ShareId};
 use uuid::Uuid;
 
 use super::super::{ResultSaved, Store};
-use super::{add_teacher, game, quiz, session};
+use super::{add_session, add_teacher, game, quiz, session};
 
 pub(super) async fn a_students_rows_go_and_the_rest_stays<S: Store>(store: &S) {
     let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
@@ -73,7 +73,7 @@ pub(super) async fn an_account_goes_with_everything<S: Store>(store: &S) {
     store.insert_quiz(other, &theirs, 10).await.unwrap();
     let share = ShareId(Uuid::from_u128(5));
     store.share_quiz(owner, mine.id, share, 1).await.unwrap();
-    store.insert_session(&session(7, owner, 1), 1, 5).await.unwrap();
+    add_session(store, &session(7, owner, 1)).await;
     let played: Vec<_> = (1..=25).map(|n| game(n, owner, 90_000, 2, 1)).collect();
     for result in &played {
         store.save_result(result, 1).await.unwrap();

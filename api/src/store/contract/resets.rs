@@ -1,7 +1,7 @@
 //! Links for new passwords.
 
 use super::super::{Reset, Store};
-use super::{add_teacher, session};
+use super::{add_session, add_teacher, session};
 
 pub(super) async fn a_reset_is_spent_once<S: Store>(store: &S) {
     let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
@@ -29,8 +29,8 @@ pub(super) async fn a_reset_is_spent_once<S: Store>(store: &S) {
     assert_eq!(store.reset_of(&[2; 32], 101).await.unwrap(), Some(owner));
     assert_eq!(store.reset_of(&[2; 32], 102).await.unwrap(), None, "expired");
     assert_eq!(store.reset_of(&[7; 32], 50).await.unwrap(), None);
-    store.insert_session(&session(1, owner, 10), 10, 5).await.unwrap();
-    store.insert_session(&session(2, other, 10), 10, 5).await.unwrap();
+    add_session(store, &session(1, owner, 10)).await;
+    add_session(store, &session(2, other, 10)).await;
     assert_eq!(store.reset_password(&[2; 32], 102, "late").await.unwrap(), None);
     assert_eq!(
         store.reset_password(&[2; 32], 101, "new").await.unwrap(),
@@ -58,4 +58,33 @@ pub(super) async fn a_reset_is_spent_once<S: Store>(store: &S) {
     );
     assert!(store.session(session(2, other, 10).id).await.unwrap().is_some());
     assert_eq!(store.reset_of(&[4; 32], 50).await.unwrap(), Some(other));
+}
+
+/// A sign-in looks at the hash, takes its time over it, and begins a session: in between, somebody sets another password.
+pub(super) async fn a_sign_in_by_the_old_password_begins_nothing<S: Store>(store: &S) {
+    let (owner, other) = (add_teacher(store, 1).await, add_teacher(store, 2).await);
+    let reset = Reset {
+        token_hash: [1; 32],
+        teacher: owner,
+        expires_ms: 100,
+    };
+    assert!(store.insert_reset(&reset, 10, 2).await.unwrap());
+    add_session(store, &session(1, owner, 10)).await;
+    let spent = store.reset_password(&[1; 32], 10, "new").await.unwrap();
+    assert_eq!(spent, Some(owner));
+    let late = session(2, owner, 10);
+    assert!(!store.insert_session(&late, "hash", 10, 5).await.unwrap());
+    assert_eq!(store.session(late.id).await.unwrap(), None);
+    assert!(
+        !store
+            .replace_hash(owner, "hash", "the old password's")
+            .await
+            .unwrap(),
+        "nor does the old password come back"
+    );
+    assert!(store.insert_session(&late, "new", 10, 5).await.unwrap());
+    assert!(store.session(late.id).await.unwrap().is_some());
+    add_session(store, &session(3, other, 10)).await;
+    let nobody = session(4, super::teacher_id(9), 10);
+    assert!(!store.insert_session(&nobody, "hash", 10, 5).await.unwrap());
 }

@@ -64,28 +64,33 @@ impl AccountStore for PostgresStore {
         row.await?.map(|row| account(&row)).transpose()
     }
 
-    async fn replace_hash(&self, id: TeacherId, password_hash: &str) -> Result<(), StoreError> {
-        let update = sqlx::query("UPDATE teachers SET password_hash = $1 WHERE id = $2")
-            .bind(password_hash)
-            .bind(id.0);
-        self.within(CALL_MAX, async {
+    async fn replace_hash(&self, id: TeacherId, was: &str, password_hash: &str) -> Result<bool, StoreError> {
+        let update =
+            sqlx::query("UPDATE teachers SET password_hash = $1 WHERE id = $2 AND password_hash = $3")
+                .bind(password_hash)
+                .bind(id.0)
+                .bind(was);
+        let done = self.within(CALL_MAX, async {
             update
                 .execute(&mut *self.primary.lend().await?)
                 .await
-                .map(drop)
                 .map_err(database)
-        })
-        .await
+        });
+        Ok(done.await?.rows_affected() == 1)
     }
 
     async fn insert_session(
         &self,
         session: &Session,
+        checked_hash: &str,
         now_ms: u64,
         sessions_max: u32,
-    ) -> Result<(), StoreError> {
-        self.within(CALL_MAX, self.store_session(session, now_ms, sessions_max))
-            .await
+    ) -> Result<bool, StoreError> {
+        self.within(
+            CALL_MAX,
+            self.store_session(session, checked_hash, now_ms, sessions_max),
+        )
+        .await
     }
 
     async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError> {
@@ -139,6 +144,7 @@ impl PostgresStore {
     async fn store_session(
         &self,
         session: &Session,
+        checked_hash: &str,
         now_ms: u64,
         sessions_max: u32,
     ) -> Result<bool, StoreError> {
@@ -148,7 +154,7 @@ impl PostgresStore {
         // other the session.
         let done = sqlx::query(
             "INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms)
-             VALUES ($1, $2, $3, $4, $5, $6)",
+             SELECT $1, id, $3, $4, $5, $6 FROM teachers WHERE id = $2 AND password_hash = $7 FOR SHARE",
         )
         .bind(session.id)
         .bind(session.teacher.0)
@@ -156,9 +162,13 @@ impl PostgresStore {
         .bind(session.previous.as_ref().map(|hash| &hash[..]))
         .bind(int8(session.issued_ms))
         .bind(int8(session.expires_ms))
+        .bind(checked_hash)
         .execute(&mut *tx)
         .await
         .map_err(database)?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
         // The new session stays even when clocks of two processes disagree about which is the oldest. Two browsers that sign in
         // at the same moment do not see each other's session, and may leave one too many until the next sign-in.
         sqlx::query(
@@ -173,7 +183,8 @@ impl PostgresStore {
         .execute(&mut *tx)
         .await
         .map_err(database)?;
-        tx.commit().await.map_err(database)
+        tx.commit().await.map_err(database)?;
+        Ok(true)
     }
 }
 

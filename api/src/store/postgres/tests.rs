@@ -233,6 +233,28 @@ async fn a_replica_that_stands_still_is_waited_for_once_and_tried_again_later() 
     follows().await;
 }
 
+/// A password that is being set while a session begins: each of the two waits for the other, in whichever order they come.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_waits_for_a_password_that_is_being_set() {
+    let server = PostgresServer::start();
+    let store = fresh(&server).await;
+    let teacher = account(1).id;
+    store.insert_account(&account(1), "old", 1).await.unwrap();
+    let mut lent = store.primary.lend().await.unwrap();
+    let mut setting = lent.transaction().await.unwrap();
+    let set = sqlx::query("UPDATE teachers SET password_hash = 'new' WHERE id = $1").bind(teacher.0);
+    set.execute(&mut *setting).await.unwrap();
+    let (late, session) = (store.clone(), contract::session(1, teacher, 10));
+    let begins = tokio::spawn(async move { late.insert_session(&session, "old", 10, 5).await });
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    while !begins.is_finished() && server.sql("d0", waiting) == "0" {
+        assert!(Instant::now() < deadline, "it neither waits nor ends");
+    }
+    setting.commit().await.unwrap();
+    assert!(!begins.await.unwrap().unwrap(), "by the old password");
+}
+
 /// What only a lock can keep when several processes change things of one teacher at once.
 #[tokio::test]
 async fn changes_of_one_teacher_take_turns() {

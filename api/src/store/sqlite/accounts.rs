@@ -55,22 +55,24 @@ impl AccountStore for SqliteStore {
         row.map(|row| account(&row)).transpose()
     }
 
-    async fn replace_hash(&self, id: TeacherId, password_hash: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE teachers SET password_hash = ? WHERE id = ?")
+    async fn replace_hash(&self, id: TeacherId, was: &str, password_hash: &str) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE teachers SET password_hash = ? WHERE id = ? AND password_hash = ?")
             .bind(password_hash)
             .bind(id.0)
+            .bind(was)
             .execute(&self.writer)
             .await
             .map_err(database)?;
-        Ok(())
+        Ok(done.rows_affected() == 1)
     }
 
     async fn insert_session(
         &self,
         session: &Session,
+        checked_hash: &str,
         now_ms: u64,
         sessions_max: u32,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         sqlx::query("DELETE FROM sessions WHERE teacher_id = ? AND expires_ms <= ?")
             .bind(session.teacher.0)
@@ -78,8 +80,9 @@ impl AccountStore for SqliteStore {
             .execute(&mut *tx)
             .await
             .map_err(database)?;
-        sqlx::query(
-            "INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)",
+        let done = sqlx::query(
+            "INSERT INTO sessions (id, teacher_id, current, previous, issued_ms, expires_ms)
+             SELECT ?1, id, ?3, ?4, ?5, ?6 FROM teachers WHERE id = ?2 AND password_hash = ?7",
         )
         .bind(session.id)
         .bind(session.teacher.0)
@@ -87,9 +90,13 @@ impl AccountStore for SqliteStore {
         .bind(session.previous.as_ref().map(|hash| &hash[..]))
         .bind(int(session.issued_ms))
         .bind(int(session.expires_ms))
+        .bind(checked_hash)
         .execute(&mut *tx)
         .await
         .map_err(database)?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
         // The new session stays even when clocks of two processes disagree about which is the oldest.
         sqlx::query(
             "DELETE FROM sessions WHERE id IN (
@@ -102,7 +109,8 @@ impl AccountStore for SqliteStore {
         .execute(&mut *tx)
         .await
         .map_err(database)?;
-        tx.commit().await.map_err(database)
+        tx.commit().await.map_err(database)?;
+        Ok(true)
     }
 
     async fn session(&self, id: Uuid) -> Result<Option<Session>, StoreError> {

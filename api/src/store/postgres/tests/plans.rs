@@ -65,8 +65,8 @@ async fn call_everything(store: &PostgresStore, n: u128) {
     let session = contract::session(new, teacher, 1);
     store.account(teacher).await.unwrap().unwrap();
     store.account_by_email(&account(n).email).await.unwrap().unwrap();
-    store.replace_hash(teacher, "other").await.unwrap();
-    store.insert_session(&session, 1, 5).await.unwrap();
+    assert!(store.replace_hash(teacher, "hash", "other").await.unwrap());
+    assert!(store.insert_session(&session, "other", 1, 5).await.unwrap());
     store.session(session.id).await.unwrap().unwrap();
     store.advance_session(&session, &session.current).await.unwrap();
     store.delete_session(session.id).await.unwrap();
