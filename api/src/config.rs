@@ -107,8 +107,11 @@ pub const REFRESH_GRACE_MS: u64 = 10_000;
 pub const RESET_LIFE_MS: u64 = 60 * 60 * 1000;
 /// Links for a new password that an account may have at once, so letters to it in an hour: nobody floods a teacher's mail.
 pub const RESETS_MAX: u32 = 3;
-/// Letters that are written and sent at once; more requests are asked to come back.
+/// Letters that are sent at once.
 pub const LETTERS_MAX: usize = 8;
+/// Letters that wait for their turn: four minutes' worth of a mail server that answers none. Past them there is no letter; an answer that
+/// told so would tell who has an account, since only letters to accounts wait.
+pub const LETTERS_WAITING_MAX: usize = 64;
 /// Sessions (browsers signed in) of one teacher; the one unused for longest goes. A teacher has a handful of devices.
 pub const SESSIONS_MAX: u32 = 20;
 

@@ -36,6 +36,9 @@ pub enum MailError {
     /// The mail server did not take it.
     #[error("the mail server did not take the letter")]
     Server(#[source] lettre::transport::smtp::Error),
+    /// The mail server did not take it in time.
+    #[error("the mail server did not take the letter in time")]
+    Silent,
 }
 
 /// Sends letters.
@@ -115,11 +118,11 @@ impl Mailer for SmtpMailer {
             .header(ContentType::TEXT_PLAIN)
             .body(letter.text)
             .map_err(|error| MailError::Letter(Box::new(error)))?;
-        self.transport
-            .send(message)
-            .await
-            .map(drop)
-            .map_err(MailError::Server)
+        // The transport's own limit is one for each step.
+        match tokio::time::timeout(SEND_MAX, self.transport.send(message)).await {
+            Ok(taken) => taken.map(drop).map_err(MailError::Server),
+            Err(_) => Err(MailError::Silent),
+        }
     }
 }
 

@@ -47,13 +47,19 @@ pub enum ResetLinkError {
     Store(#[from] StoreError),
 }
 
+/// A link, and what is kept of it. Not `Debug`: it must not reach a log.
+pub(crate) struct Link {
+    pub(crate) url: String,
+    pub(crate) token_hash: [u8; 32],
+}
+
 /// A link for an account, at most `most` of them at once; none when there were as many.
 pub(crate) async fn link(
     store: &dyn Store,
     teacher: TeacherId,
     (site, now_ms): (&str, u64),
     most: u32,
-) -> Result<Option<String>, ResetLinkError> {
+) -> Result<Option<Link>, ResetLinkError> {
     let token = ResetToken::draw().map_err(ResetLinkError::Random)?;
     let reset = Reset {
         token_hash: token.hash(),
@@ -61,7 +67,10 @@ pub(crate) async fn link(
         expires_ms: now_ms.saturating_add(RESET_LIFE_MS),
     };
     let kept = store.insert_reset(&reset, now_ms, most).await?;
-    Ok(kept.then(|| token.link(site)))
+    Ok(kept.then(|| Link {
+        url: token.link(site),
+        token_hash: token.hash(),
+    }))
 }
 
 /// A link for whoever runs the server to hand out; none when there is no such account.
@@ -78,7 +87,10 @@ pub async fn reset_link(
         return Ok(None);
     };
     match store.account_by_email(email.as_str()).await? {
-        Some((account, _)) => link(store, account.id, (site, now_ms), u32::MAX).await,
+        Some((account, _)) => {
+            let link = link(store, account.id, (site, now_ms), u32::MAX).await?;
+            Ok(link.map(|link| link.url))
+        }
         None => Ok(None),
     }
 }

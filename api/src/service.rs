@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use crate::admission::{Admission, Class, Permit, Shed};
 use crate::cache::ReadCache;
 use crate::clock::Clock;
-use crate::config::{Config, IMPORTS_PARSING_MAX, LETTERS_MAX, UPLOADS_MAX};
+use crate::config::{Config, IMPORTS_PARSING_MAX, LETTERS_MAX, LETTERS_WAITING_MAX, UPLOADS_MAX};
 use crate::keys::Keys;
 use crate::mail::{Mailer, SmtpMailer};
 use crate::password::Hasher;
@@ -52,6 +52,9 @@ pub(crate) struct Mail {
     pub(crate) mailer: Arc<dyn Mailer>,
     /// Origin of the links in letters.
     pub(crate) site: String,
+    /// Of letters that are written or wait, and of requests for them.
+    pub(crate) places: Arc<Semaphore>,
+    /// Of letters that the mail server is asked to take.
     pub(crate) turns: Arc<Semaphore>,
 }
 
@@ -155,9 +158,14 @@ impl Api {
     /// With letters, whose links lead to `site`, an origin.
     #[must_use]
     pub fn mailing(self, mailer: Arc<dyn Mailer>, site: String) -> Self {
-        let turns = Arc::new(Semaphore::new(LETTERS_MAX));
+        let mail = Mail {
+            mailer,
+            site,
+            places: Arc::new(Semaphore::new(LETTERS_MAX + LETTERS_WAITING_MAX)),
+            turns: Arc::new(Semaphore::new(LETTERS_MAX)),
+        };
         Self {
-            mail: Some(Mail { mailer, site, turns }),
+            mail: Some(mail),
             ..self
         }
     }

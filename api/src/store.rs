@@ -301,6 +301,8 @@ pub struct Reset {
 pub trait ResetStore: Send + Sync {
     /// Adds a link; false when the teacher has `most` that are still good, or has gone.
     async fn insert_reset(&self, reset: &Reset, now_ms: u64, most: u32) -> Result<bool, StoreError>;
+    /// Takes a link back; nothing happens when it has gone.
+    async fn delete_reset(&self, token_hash: &[u8; 32]) -> Result<(), StoreError>;
     /// Whose password the link sets, while it is good.
     async fn reset_of(&self, token_hash: &[u8; 32], now_ms: u64) -> Result<Option<TeacherId>, StoreError>;
     /// Spends a good link: sets the password, and ends all sessions and all links of the teacher. None when it is not good.

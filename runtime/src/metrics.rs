@@ -105,6 +105,7 @@ table!(
         ApiReadsRememberedTotal = "homeroom_api_reads_remembered_total" "Reads answered from memory, because nothing of that teacher's had changed.";
         ApiLettersSentTotal = "homeroom_api_letters_total" { "outcome" = "sent" } "Letters to teachers, by whether the mail server took them.";
         ApiLettersFailedTotal = "homeroom_api_letters_total" { "outcome" = "failed" } "Letters to teachers, by whether the mail server took them.";
+        ApiLettersDroppedTotal = "homeroom_api_letters_total" { "outcome" = "dropped" } "Letters to teachers, by whether the mail server took them.";
         LoginsRefusedTotal = "homeroom_api_logins_refused_total" "Sign-ins with an unknown address or a wrong password.";
         RefreshReusedTotal = "homeroom_api_refresh_reused_total" "Sessions ended because a replaced refresh token was presented.";
         ImportsTotal = "homeroom_api_imports_total" "Files imported.";

@@ -127,11 +127,15 @@ fn of_sign_ins() -> Vec<String> {
             &RESETS_MAX,
             &"no letter; the answer is the same",
         ),
-        row("letters written at once", &LETTERS_MAX, &refused(Kind::Busy)),
+        row(
+            "letters sent at once",
+            &format!("{LETTERS_MAX}, and {LETTERS_WAITING_MAX} wait"),
+            &"no letter; the answer is the same",
+        ),
         row(
             "a mail server takes a letter",
             &span(SEND_MAX),
-            &"it is given up, and counted as failed",
+            &"it is given up, counted as failed, and its link taken back",
         ),
     ]
 }

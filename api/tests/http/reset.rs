@@ -1,15 +1,18 @@
 //! New passwords by a link: how it is asked for, what a letter holds, and what spending it does.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use api::{Api, Config, Keys, SmtpMailer, reset_link};
+use api::{Api, Config, Keys, Letter, MailError, Mailer, SmtpMailer, reset_link};
 use axum::http::StatusCode;
 use serde_json::json;
+use sqlx::Connection as _;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
-use crate::support::{Call, PASSWORD, Reply, Site};
+use crate::support::{Call, Letters, PASSWORD, Reply, Site};
 
 const NEW: &str = "a new password";
 
@@ -127,6 +130,141 @@ async fn without_mail_an_operator_hands_out_links() {
     let token = link.strip_prefix("https://quiz.example/teach#/reset/").unwrap();
     assert_eq!(spend(&site, token, NEW).await.status, StatusCode::NO_CONTENT);
     assert_eq!(login(&site, NEW).await.status, StatusCode::OK);
+}
+
+/// A mail server that refuses letters or lets them wait, as it is told.
+struct Troubled {
+    letters: Letters,
+    refuses: AtomicBool,
+    refused: AtomicU32,
+    /// Letters that it takes.
+    takes: Semaphore,
+    /// Letters that it was asked to take, and was not yet done with.
+    asked: AtomicU32,
+}
+
+#[async_trait::async_trait]
+impl Mailer for Troubled {
+    async fn send(&self, letter: Letter) -> Result<(), MailError> {
+        if self.refuses.load(Ordering::SeqCst) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Err(MailError::Silent);
+        }
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.takes.acquire().await.unwrap().forget();
+        self.asked.fetch_sub(1, Ordering::SeqCst);
+        self.letters.send(letter).await
+    }
+}
+
+/// A site with a mail server that refuses all letters, or is silent.
+async fn troubled(refuses: bool, permits: u32) -> (Site, Arc<Troubled>) {
+    let mut site = Site::with(Config {
+        permits,
+        ..Config::default()
+    })
+    .await;
+    let mailer = Arc::new(Troubled {
+        letters: Letters::default(),
+        refuses: AtomicBool::new(refuses),
+        refused: AtomicU32::new(0),
+        takes: Semaphore::new(0),
+        asked: AtomicU32::new(0),
+    });
+    let origin = "http://homeroom.test".to_owned();
+    site.api = site.api.clone().mailing(mailer.clone(), origin);
+    site.router = site.api.router();
+    (site, mailer)
+}
+
+async fn until(state: impl AsyncFn() -> bool) {
+    let states = async {
+        while !state().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), states)
+        .await
+        .expect("it never comes to that");
+}
+
+#[tokio::test]
+async fn a_letter_that_was_not_sent_does_not_count() {
+    let (site, mailer) = troubled(true, 8).await;
+    site.teacher("anna").await;
+    // Twice as many as an account may have links.
+    until(async || {
+        assert_eq!(ask(&site, "anna@school.org").await.status, StatusCode::ACCEPTED);
+        mailer.refused.load(Ordering::SeqCst) >= 6
+    })
+    .await;
+    mailer.refuses.store(false, Ordering::SeqCst);
+    mailer.takes.add_permits(100);
+    until(async || {
+        ask(&site, "anna@school.org").await;
+        mailer.letters.count() > 0
+    })
+    .await;
+    let (_, token) = mailer.letters.next().await;
+    assert_eq!(spend(&site, &token, NEW).await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_silent_mail_server_tells_nobody_who_has_an_account() {
+    let (site, mailer) = troubled(false, 8).await;
+    for name in ["anna", "ben", "cleo", "dora"] {
+        site.teacher(name).await;
+    }
+    // More letters than are sent at once, and one more request for each teacher than there are letters.
+    for name in ["anna", "ben", "cleo", "dora", "nobody"] {
+        for _ in 0..4 {
+            let reply = ask(&site, &format!("{name}@school.org")).await;
+            assert_eq!(reply.status, StatusCode::ACCEPTED, "{name}");
+        }
+    }
+    until(async || mailer.asked.load(Ordering::SeqCst) == 8).await;
+    mailer.takes.add_permits(100);
+    until(async || mailer.letters.count() == 12).await;
+}
+
+#[tokio::test]
+async fn a_letter_says_nothing_that_a_stranger_chose() {
+    let site = Site::new().await;
+    let advertisement = "Buy now: spam.example";
+    let body = json!({ "email": "victim@school.org", "password": PASSWORD, "name": advertisement });
+    let registered = site.call("POST", "/auth/register").json(&body).send().await;
+    assert_eq!(registered.status, StatusCode::CREATED);
+    ask(&site, "victim@school.org").await;
+    let letter = site.letters.next_letter().await;
+    assert!(
+        !letter.text.contains("spam") && !letter.subject.contains("spam"),
+        "{}",
+        letter.text
+    );
+}
+
+/// What a request for a letter asks of the database, it asks with the permit that it came in with.
+#[tokio::test]
+async fn a_link_is_made_with_a_permit() {
+    let (site, _mailer) = troubled(false, 1).await;
+    let anna = site.teacher("anna").await;
+    let database = site.keys_file().parent().unwrap().join("api.db");
+    let database = format!("sqlite:{}", database.display());
+    let mut other = sqlx::SqliteConnection::connect(&database).await.unwrap();
+    // Nothing can be written for now.
+    let locked = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let refused = async || {
+        ask(&site, "anna@school.org").await;
+        let reply = site.call("GET", "/quizzes").bearer(&anna).send().await;
+        reply.status == StatusCode::SERVICE_UNAVAILABLE
+    };
+    until(refused).await;
+    locked.rollback().await.unwrap();
+    let served = async || {
+        let reply = site.call("GET", "/quizzes").bearer(&anna).send().await;
+        reply.status == StatusCode::OK
+    };
+    until(served).await;
 }
 
 /// Takes one letter as a mail server does.

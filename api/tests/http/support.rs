@@ -41,8 +41,8 @@ impl Mailer for Letters {
 }
 
 impl Letters {
-    /// Waits for the next letter: its reader, and the token of the link in it.
-    pub(crate) async fn next(&self) -> (String, String) {
+    /// Waits for the next letter.
+    pub(crate) async fn next_letter(&self) -> Letter {
         let letter = async {
             loop {
                 if let Some(letter) = self.sent.lock().unwrap().pop() {
@@ -52,7 +52,12 @@ impl Letters {
             }
         };
         let letter = tokio::time::timeout(Duration::from_secs(20), letter).await;
-        let letter = letter.expect("a letter");
+        letter.expect("a letter")
+    }
+
+    /// Waits for the next letter: its reader, and the token of the link in it.
+    pub(crate) async fn next(&self) -> (String, String) {
+        let letter = self.next_letter().await;
         let token = letter.text.split("/teach#/reset/").nth(1).unwrap();
         (letter.to, token.split_whitespace().next().unwrap().to_owned())
     }

@@ -26,6 +26,19 @@ pub(super) async fn a_reset_is_spent_once<S: Store>(store: &S) {
     let nobody = reset(super::teacher_id(9), 6, 202);
     assert!(!store.insert_reset(&nobody, 10, 2).await.unwrap());
 
+    assert!(
+        !store.insert_reset(&reset(owner, 3, 202), 101, 2).await.unwrap(),
+        "as many again"
+    );
+    for _ in 0..2 {
+        store.delete_reset(&[5; 32]).await.unwrap();
+        assert_eq!(store.reset_of(&[5; 32], 101).await.unwrap(), None, "taken back");
+    }
+    assert!(
+        store.insert_reset(&reset(owner, 5, 202), 101, 2).await.unwrap(),
+        "and makes room"
+    );
+
     assert_eq!(store.reset_of(&[2; 32], 101).await.unwrap(), Some(owner));
     assert_eq!(store.reset_of(&[2; 32], 102).await.unwrap(), None, "expired");
     assert_eq!(store.reset_of(&[7; 32], 50).await.unwrap(), None);

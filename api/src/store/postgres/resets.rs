@@ -13,6 +13,17 @@ impl ResetStore for PostgresStore {
         self.within(CALL_MAX, self.add_reset(reset, now_ms, most)).await
     }
 
+    async fn delete_reset(&self, token_hash: &[u8; 32]) -> Result<(), StoreError> {
+        let delete = sqlx::query("DELETE FROM password_resets WHERE token_hash = $1").bind(&token_hash[..]);
+        let done = self.within(CALL_MAX, async {
+            delete
+                .execute(&mut *self.primary.lend().await?)
+                .await
+                .map_err(database)
+        });
+        done.await.map(drop)
+    }
+
     async fn reset_of(&self, token_hash: &[u8; 32], now_ms: u64) -> Result<Option<TeacherId>, StoreError> {
         let query = sqlx::query_scalar(
             "SELECT teacher_id FROM password_resets WHERE token_hash = $1 AND expires_ms > $2",

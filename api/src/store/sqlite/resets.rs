@@ -33,6 +33,15 @@ impl ResetStore for SqliteStore {
         Ok(done.rows_affected() == 1)
     }
 
+    async fn delete_reset(&self, token_hash: &[u8; 32]) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM password_resets WHERE token_hash = ?")
+            .bind(&token_hash[..])
+            .execute(&self.writer)
+            .await
+            .map(drop)
+            .map_err(database)
+    }
+
     async fn reset_of(&self, token_hash: &[u8; 32], now_ms: u64) -> Result<Option<TeacherId>, StoreError> {
         let teacher: Option<Uuid> = sqlx::query_scalar(
             "SELECT teacher_id FROM password_resets WHERE token_hash = ? AND expires_ms > ?",
