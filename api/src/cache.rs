@@ -129,9 +129,11 @@ impl Api {
     }
 
     /// Does what changes something of this teacher's, and then says so to all processes. It is a task of its own: a client that
-    /// leaves in between must not leave a change behind that nobody was told of.
+    /// leaves in between must not leave a change behind that nobody was told of. `permit`, or what holds it, is kept until then: a change
+    /// whose client left uses the database all the same.
     pub(crate) async fn changing<T: Send + 'static>(
         &self,
+        permit: impl Send + 'static,
         teacher: TeacherId,
         change: impl Future<Output = T> + Send + 'static,
     ) -> T {
@@ -140,11 +142,55 @@ impl Api {
             let done = change.await;
             // Also after a failure: a commit may have happened although its answer was lost.
             shared.changed(teacher).await;
+            drop(permit);
             done
         });
         match task.await {
             Ok(done) => done,
             Err(broken) => std::panic::resume_unwind(broken.into_panic()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::admission::Class;
+    use crate::store::SqliteStore;
+    use crate::{Config, Keys};
+
+    #[tokio::test]
+    async fn a_change_keeps_its_permit_when_its_client_has_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("api.db")).await.unwrap();
+        let config = Config {
+            permits: 1,
+            ..Config::default()
+        };
+        let api = Api::open(config, Arc::new(store), Keys::generate().unwrap());
+        let permit = api.admission.acquire(Class::Edit).await.ok().unwrap();
+        let (begun, has_begun) = oneshot::channel();
+        let (end, may_end) = oneshot::channel();
+        let change = api.changing(permit, TeacherId(Uuid::nil()), async move {
+            begun.send(()).unwrap();
+            may_end.await.unwrap();
+        });
+        // The client leaves in the middle.
+        tokio::select! {
+            () = change => panic!("it has not ended"),
+            begun = has_begun => begun.unwrap(),
+        }
+        assert!(
+            api.admission.acquire(Class::Read).await.is_err(),
+            "the database is in use"
+        );
+        end.send(()).unwrap();
+        let free = async { while api.admission.acquire(Class::Read).await.is_err() {} };
+        tokio::time::timeout(Duration::from_secs(20), free).await.unwrap();
     }
 }

@@ -243,7 +243,7 @@ impl Api {
     /// # Errors
     /// When a higher epoch is reserved, another result of the game is stored, the account has gone, or the store does not answer.
     pub async fn save_result(&self, mut result: GameResult, epoch: u32) -> Result<(), SaveError> {
-        let _permit = self
+        let permit = self
             .admission
             .acquire(Class::Service)
             .await
@@ -255,10 +255,9 @@ impl Api {
         }
         let (store, result) = (Arc::clone(&self.store), Arc::new(result));
         let saving = Arc::clone(&result);
-        let saved = self.changing(
-            result.teacher,
-            async move { store.save_result(&saving, epoch).await },
-        );
+        let saved = self.changing(permit, result.teacher, async move {
+            store.save_result(&saving, epoch).await
+        });
         match saved.await.map_err(SaveError::Unavailable)? {
             ResultSaved::Now => {
                 inc(Counter::ResultsSavedTotal);

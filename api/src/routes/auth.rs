@@ -292,7 +292,7 @@ pub(super) async fn delete_me(
         return Err(Refusal::BadCredentials);
     }
     let store = Arc::clone(&api.store);
-    let deleted = api.changing(id, async move { store.delete_account(id).await });
+    let deleted = api.changing(admitted, id, async move { store.delete_account(id).await });
     if deleted.await? {
         tracing::info!(teacher = %id, "an account was deleted by its teacher");
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::admission::Class;
 use crate::answer::NoContent;
-use crate::extract::{Id, PageParams, Params, Teacher, page_key};
+use crate::extract::{Admittance, Id, PageParams, Params, Teacher, page_key};
 use crate::openapi::Verb::{Delete, Get};
 use crate::openapi::{About, Routes};
 use crate::problem::{Kind, Refusal};
@@ -95,10 +95,15 @@ pub(super) async fn report(
 pub(super) async fn delete(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<GameId>,
 ) -> Result<NoContent, Refusal> {
     let store = Arc::clone(&api.store);
-    let deleted = api.changing(teacher, async move { store.delete_game(teacher, id).await });
+    let deleted = api.changing(
+        admitted,
+        teacher,
+        async move { store.delete_game(teacher, id).await },
+    );
     if deleted.await? {
         Ok(NoContent)
     } else {
@@ -110,11 +115,12 @@ pub(super) async fn delete(
 async fn forget(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<GameId>,
     Params(whom): Params<Whom>,
 ) -> Result<NoContent, Refusal> {
     let store = Arc::clone(&api.store);
-    let deleted = api.changing(teacher, async move {
+    let deleted = api.changing(admitted, teacher, async move {
         store.delete_player(teacher, id, whom.player).await
     });
     if deleted.await? {

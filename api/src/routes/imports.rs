@@ -12,7 +12,7 @@ use runtime::metrics::{Counter, inc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::admission::Class;
+use crate::admission::{Admitted, Class};
 use crate::body;
 use crate::extract::{Admittance, Params, Teacher};
 use crate::import::{self, FILE_BYTES_MAX, Imported};
@@ -92,7 +92,7 @@ pub(super) async fn import(
     match admitted.pause(parsed).await?.map_err(Refusal::internal)? {
         Ok(imported) => {
             inc(Counter::ImportsTotal);
-            store(&api, teacher, imported).await
+            store(&api, (admitted, teacher), imported).await
         }
         Err(error) => {
             inc(Counter::ImportsRefusedTotal);
@@ -102,13 +102,13 @@ pub(super) async fn import(
 }
 
 /// A file whose every item was left out makes no quiz, and is no error: the answer says why, item by item.
-async fn store(api: &Api, teacher: TeacherId, file: Imported) -> Result<FileRead, Refusal> {
+async fn store(api: &Api, whose: (Admitted, TeacherId), file: Imported) -> Result<FileRead, Refusal> {
     let questions = u32::try_from(file.quiz.questions.len()).unwrap_or(u32::MAX);
     let quiz = if questions == 0 {
         None
     } else {
         file.quiz.validate()?;
-        let stored = super::quizzes::insert(api, teacher, file.quiz).await?;
+        let stored = super::quizzes::insert(api, whose, file.quiz).await?;
         Some(QuizSummary {
             id: stored.id,
             title: stored.quiz.title,

@@ -11,12 +11,12 @@ use protocol::rest::{Page, QuizResponse, QuizSummary, SignedQuizResponse};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::admission::Class;
+use crate::admission::{Admitted, Class};
 use crate::answer::{Created, NoContent, Tagged};
 use crate::body;
 use crate::cache::{View, Written};
 use crate::config::{PAGE_LIMIT_MAX, QUIZ_BODY_BYTES_MAX};
-use crate::extract::{Id, IfMatch, PageParams, Params, Teacher, page_key};
+use crate::extract::{Admittance, Id, IfMatch, PageParams, Params, Teacher, page_key};
 use crate::openapi::Verb::{Delete, Get, Post, Put};
 use crate::openapi::{About, Routes};
 use crate::problem::{Kind, Refusal};
@@ -143,16 +143,18 @@ fn cut(mut items: Vec<QuizSummary>, limit: u32) -> Page<QuizSummary> {
 pub(super) async fn create(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     body::Json(quiz): Document,
 ) -> Result<Created<QuizResponse>, Refusal> {
     quiz.validate()?;
-    Ok(created(&api, insert(&api, teacher, quiz).await?))
+    Ok(created(&api, insert(&api, (admitted, teacher), quiz).await?))
 }
 
 /// `POST /quizzes/{id}/duplicate`: a copy of the teacher's own, with a title that says so.
 pub(super) async fn duplicate(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<QuizId>,
 ) -> Result<Created<QuizResponse>, Refusal> {
     let mut quiz = api
@@ -163,7 +165,7 @@ pub(super) async fn duplicate(
         .quiz;
     let kept = TITLE_CHARS_MAX.saturating_sub(COPY_SUFFIX.chars().count());
     quiz.title = quiz.title.chars().take(kept).chain(COPY_SUFFIX.chars()).collect();
-    Ok(created(&api, insert(&api, teacher, quiz).await?))
+    Ok(created(&api, insert(&api, (admitted, teacher), quiz).await?))
 }
 
 pub(super) fn created(api: &Api, stored: QuizResponse) -> Created<QuizResponse> {
@@ -191,6 +193,7 @@ pub(super) async fn read(
 pub(super) async fn update(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<QuizId>,
     IfMatch(version): IfMatch,
     body::Json(quiz): Document,
@@ -198,7 +201,7 @@ pub(super) async fn update(
     quiz.validate()?;
     let updated_ms = api.clock.now_ms();
     let store = Arc::clone(&api.store);
-    let change = api.changing(teacher, async move {
+    let change = api.changing(admitted, teacher, async move {
         let change = store.update_quiz(teacher, id, version, &quiz, updated_ms).await;
         change.map(|change| (change, quiz))
     });
@@ -222,10 +225,15 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<QuizId>,
 ) -> Result<NoContent, Refusal> {
     let store = Arc::clone(&api.store);
-    let deleted = api.changing(teacher, async move { store.delete_quiz(teacher, id).await });
+    let deleted = api.changing(
+        admitted,
+        teacher,
+        async move { store.delete_quiz(teacher, id).await },
+    );
     if deleted.await? {
         Ok(NoContent)
     } else {
@@ -251,7 +259,7 @@ pub(super) async fn signed(
 /// Stores a new quiz, already validated, within the plan.
 pub(super) async fn insert(
     api: &Api,
-    teacher: TeacherId,
+    (admitted, teacher): (Admitted, TeacherId),
     quiz: QuizDocument,
 ) -> Result<QuizResponse, Refusal> {
     let id = QuizId(random::id().map_err(Refusal::internal)?);
@@ -263,7 +271,7 @@ pub(super) async fn insert(
     };
     let quizzes_max = plan::free().quizzes_max;
     let store = Arc::clone(&api.store);
-    let insert = api.changing(teacher, async move {
+    let insert = api.changing(admitted, teacher, async move {
         let inserted = store.insert_quiz(teacher, &stored, quizzes_max).await;
         inserted.map(|inserted| (inserted, stored))
     });

@@ -7,7 +7,7 @@ use protocol::rest::{QuizResponse, ShareResponse, SharedQuizResponse};
 
 use crate::admission::Class;
 use crate::answer::{Created, NoContent};
-use crate::extract::{Id, Teacher};
+use crate::extract::{Admittance, Id, Teacher};
 use crate::openapi::Verb::{Delete, Get, Post};
 use crate::openapi::{About, Routes};
 use crate::problem::{Kind, Refusal};
@@ -76,9 +76,10 @@ async fn shared(
 async fn copy(
     State(api): State<Api>,
     Teacher(teacher): Teacher,
+    Admittance(admitted): Admittance,
     Id(id): Id<ShareId>,
 ) -> Result<Created<QuizResponse>, Refusal> {
     let shared = api.store.shared_quiz(id).await?.ok_or(Refusal::NotShared)?;
-    let stored = super::quizzes::insert(&api, teacher, shared.quiz).await?;
+    let stored = super::quizzes::insert(&api, (admitted, teacher), shared.quiz).await?;
     Ok(super::quizzes::created(&api, stored))
 }
