@@ -152,6 +152,7 @@ table!(
         GameServersLeased = "homeroom_game_servers_leased" "Game servers with a lease, this one included; 0 for a server that is alone.";
         RedisConnected = "homeroom_game_redis_connected" "Whether the Redis that keeps the games can be reached: 1, else 0.";
         ApiPermitsUsed = "homeroom_api_permits_used" "Calls that may use the API's database now.";
+        ApiChangesUntold = "homeroom_api_changes_untold" "Teachers of whose changes the other API processes have not been told yet, because Redis does not answer.";
         ProxyTunnels = "homeroom_proxy_tunnels" "WebSockets passed through.";
         ProxyGameServers = "homeroom_proxy_game_servers" "Game servers that the proxy knows.";
         ProxyGameServersReady = "homeroom_proxy_game_servers_ready" "Game servers that are ready.";

@@ -2,8 +2,10 @@
 //!
 //! Nothing in it is worth keeping: a lost version makes everybody ask the database again, a lost count opens a new window. So
 //! nobody waits for a Redis that does not answer: counts go on by each process for itself, and nothing is answered from memory.
+//! Other processes may be able to ask it all the while, though, and must hear of every change as soon as that is possible.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,14 +17,25 @@ use fred::types::{ClusterHash, CustomCommand, FromValue, Value};
 use protocol::ids::TeacherId;
 use runtime::metrics::{Gauge, set};
 use thiserror::Error;
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 use super::{Counted, LocalShared, Quota, Shared, Verdict, Whose};
 use crate::random;
+
+mod untold;
+
+use untold::Untold;
 
 /// Time for an answer; a healthy Redis takes a hundredth of it.
 const ANSWER_MAX: Duration = Duration::from_millis(100);
 /// After a missing answer nobody asks for so long, so that an outage costs one call of many its 100 ms.
 const REST: Duration = Duration::from_millis(500);
+/// Changes that wait for an answer at once while Redis rests: it may be well again already, and then no other process shows what
+/// was before; but those who wait hold permits.
+const CHANGES_ASKING_MAX: usize = 2;
+/// Time between two attempts to tell what could not be told.
+const TELL_EVERY: Duration = Duration::from_millis(50);
 /// Commands in flight at most: several for each call that is admitted.
 const COMMANDS_MAX: usize = 10_000;
 /// Time between two attempts to connect, in milliseconds, doubling.
@@ -94,12 +107,21 @@ impl fmt::Debug for SharedRedis {
 
 /// Kept in a Redis.
 pub struct RedisShared {
-    client: Client,
+    link: Arc<Link>,
     /// For the time without an answer.
     alone: LocalShared,
+    /// Tells what could not be told, for as long as this lives.
+    teller: AbortHandle,
+}
+
+/// What calls and the teller share.
+struct Link {
+    client: Client,
     started: Instant,
     /// Nobody asks before this time, in milliseconds since the start.
     resting_until_ms: AtomicU64,
+    untold: Untold,
+    asking: Semaphore,
 }
 
 impl RedisShared {
@@ -124,20 +146,40 @@ impl RedisShared {
         let policy = ReconnectPolicy::new_exponential(0, first_ms, max_ms, 2);
         let client = Client::new(config, None, Some(connection), Some(policy));
         drop(client.connect());
-        Self {
+        let link = Arc::new(Link {
             client,
-            alone: LocalShared::one_of_several(),
             started: Instant::now(),
             resting_until_ms: AtomicU64::new(0),
+            untold: Untold::default(),
+            asking: Semaphore::new(CHANGES_ASKING_MAX),
+        });
+        let telling = tokio::spawn(tell_all(Arc::clone(&link)));
+        Self {
+            link,
+            alone: LocalShared::one_of_several(),
+            teller: telling.abort_handle(),
         }
     }
+}
 
-    /// The answer; none when there is none in time.
+impl Drop for RedisShared {
+    fn drop(&mut self) {
+        self.teller.abort();
+    }
+}
+
+impl Link {
+    /// The answer; none when there is none in time, or Redis rests.
     async fn ask<T: FromValue>(&self, command: &'static str, args: Vec<Value>) -> Option<T> {
-        let now_ms = self.elapsed_ms();
-        if now_ms < self.resting_until_ms.load(Ordering::Relaxed) {
+        if self.rests() {
             return None;
         }
+        self.ask_now(command, args).await
+    }
+
+    /// The same, whether or not Redis rests.
+    async fn ask_now<T: FromValue>(&self, command: &'static str, args: Vec<Value>) -> Option<T> {
+        let now_ms = self.elapsed_ms();
         let command = CustomCommand::new_static(command, ClusterHash::FirstKey, false);
         let answer = tokio::time::timeout(ANSWER_MAX, self.client.custom(command, args)).await;
         let failed = match answer {
@@ -158,8 +200,38 @@ impl RedisShared {
         None
     }
 
+    /// Says that something of this teacher's was changed; false when it could not be said.
+    async fn tell(&self, teacher: TeacherId) -> bool {
+        let Some(version) = new_version() else {
+            return false;
+        };
+        let args = vec![
+            version_key(teacher),
+            version.into(),
+            "EX".into(),
+            VERSION_LIFE_S.into(),
+        ];
+        self.ask_now::<Value>("SET", args).await.is_some()
+    }
+
+    fn rests(&self) -> bool {
+        self.elapsed_ms() < self.resting_until_ms.load(Ordering::Relaxed)
+    }
+
     fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Tells what could not be told, as soon as Redis answers again.
+async fn tell_all(link: Arc<Link>) {
+    loop {
+        let (teacher, change) = link.untold.next().await;
+        if link.tell(teacher).await {
+            link.untold.told(teacher, change);
+        } else {
+            tokio::time::sleep(TELL_EVERY).await;
+        }
     }
 }
 
@@ -175,6 +247,10 @@ fn version_key(teacher: TeacherId) -> Value {
 #[async_trait]
 impl Shared for RedisShared {
     async fn version(&self, teacher: TeacherId) -> Option<u64> {
+        // The version there is from before the change.
+        if self.link.untold.has(teacher) {
+            return None;
+        }
         let offered = new_version()?;
         let args = vec![
             VERSION.into(),
@@ -183,18 +259,20 @@ impl Shared for RedisShared {
             offered.into(),
             VERSION_LIFE_S.into(),
         ];
-        self.ask::<i64>("EVAL", args).await.map(i64::cast_unsigned)
+        self.link.ask::<i64>("EVAL", args).await.map(i64::cast_unsigned)
     }
 
     async fn changed(&self, teacher: TeacherId) {
-        let Some(version) = new_version() else { return };
-        let args = vec![
-            version_key(teacher),
-            version.into(),
-            "EX".into(),
-            VERSION_LIFE_S.into(),
-        ];
-        if self.ask::<Value>("SET", args).await.is_none() {
+        let asking = if self.link.rests() {
+            self.link.asking.try_acquire().map(Some)
+        } else {
+            Ok(None)
+        };
+        let told = match asking {
+            Ok(_asking) => self.link.tell(teacher).await,
+            Err(_) => false,
+        };
+        if !told && !self.link.untold.add(teacher) {
             tracing::debug!(%teacher, "a change could not be told; answers from memory end by themselves");
         }
     }
@@ -203,7 +281,7 @@ impl Shared for RedisShared {
         let window_ms = i64::try_from(quota.window.as_millis()).unwrap_or(i64::MAX);
         let key = format!("api:q:{}:{whose}", counted.name());
         let args = vec![COUNT.into(), 1_i64.into(), key.into(), window_ms.into()];
-        let Some((used, left_ms)) = self.ask::<(i64, i64)>("EVAL", args).await else {
+        let Some((used, left_ms)) = self.link.ask::<(i64, i64)>("EVAL", args).await else {
             return self.alone.count(whose, counted, quota).await;
         };
         if used <= i64::from(quota.max) {

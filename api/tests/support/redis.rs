@@ -4,6 +4,9 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 /// A running or killed server.
 pub(crate) struct RedisServer {
     port: u16,
@@ -39,6 +42,21 @@ impl RedisServer {
     pub(crate) fn restart(&mut self) {
         self.child = launch(self.port);
         assert!(self.child.is_some(), "redis-server does not start");
+    }
+
+    /// It stands still: connections stay, nothing is answered.
+    pub(crate) fn freeze(&self) {
+        self.signal(Signal::SIGSTOP);
+    }
+
+    /// It goes on.
+    pub(crate) fn thaw(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
+    fn signal(&self, what: Signal) {
+        let server = self.child.as_ref().unwrap().id();
+        kill(Pid::from_raw(i32::try_from(server).unwrap()), what).unwrap();
     }
 
     /// What one command about a key answers.

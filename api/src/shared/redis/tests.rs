@@ -1,7 +1,5 @@
 //! Two processes and a real Redis, which also goes away.
 
-use std::future::Future;
-
 use uuid::Uuid;
 
 use super::*;
@@ -25,7 +23,7 @@ fn connect(server: &RedisServer) -> RedisShared {
 }
 
 /// Asks again until there is an answer that will do; only a failing test takes long.
-async fn until<T, F: Future<Output = Option<T>>>(ask: impl Fn() -> F) -> T {
+async fn until<T>(ask: impl AsyncFn() -> Option<T>) -> T {
     let asking = async {
         loop {
             if let Some(answer) = ask().await {
@@ -102,6 +100,34 @@ async fn without_redis_nothing_waits_and_nothing_is_remembered() {
     server.restart();
     let after = until(|| shared.version(teacher(1))).await;
     assert_ne!(after, before, "what an empty Redis does not know is new");
+}
+
+/// A slow answer makes calls leave Redis alone for a moment; what is changed in that moment must not stay unknown elsewhere.
+#[tokio::test]
+async fn a_change_that_could_not_be_told_is_told_as_soon_as_redis_answers() {
+    let server = RedisServer::start();
+    let (here, there) = (connect(&server), connect(&server));
+    let mut before = Vec::new();
+    for n in 0..20 {
+        before.push(until(|| there.version(teacher(n))).await);
+        until(|| here.version(teacher(n))).await;
+    }
+    server.freeze();
+    assert_eq!(here.version(teacher(0)).await, None);
+    // More than may wait for an answer, and one of them twice.
+    let changes = (0..20).chain([0]).map(|n| here.changed(teacher(n)));
+    futures_util::future::join_all(changes).await;
+    server.thaw();
+    // By now it answers again, but is left alone for a while.
+    here.changed(teacher(1)).await;
+    for (n, before) in (0..).zip(before) {
+        // What was sent to a Redis that stood still is done as well, so that there may be several versions in a row.
+        until(async || {
+            let (here, there) = (here.version(teacher(n)).await?, there.version(teacher(n)).await?);
+            (here == there && there != before).then_some(())
+        })
+        .await;
+    }
 }
 
 #[test]
