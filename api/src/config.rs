@@ -91,6 +91,11 @@ pub const UPLOADS_MAX: usize = 8;
 /// Files that are parsed at once: both cores of a small machine, and no more of its memory.
 pub const IMPORTS_PARSING_MAX: usize = 2;
 
+/// Results that are exported at once, each held whole: a hall's takes some 10 MB, and its workbook several times that.
+pub const EXPORTS_MAX: usize = 8;
+/// Of these, how many are written at once: both cores of a small machine.
+pub const EXPORTS_WRITING_MAX: usize = 2;
+
 /// Characters of a teacher's name.
 pub const NAME_CHARS: RangeInclusive<usize> = 1..=80;
 /// Passwords that are hashed at once: each takes 19 MiB and a core for about 20 ms.

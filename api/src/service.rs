@@ -18,7 +18,10 @@ use tokio::sync::Semaphore;
 use crate::admission::{Admission, Class, Permit, Shed};
 use crate::cache::ReadCache;
 use crate::clock::Clock;
-use crate::config::{Config, IMPORTS_PARSING_MAX, LETTERS_MAX, LETTERS_WAITING_MAX, UPLOADS_MAX};
+use crate::config::{
+    Config, EXPORTS_MAX, EXPORTS_WRITING_MAX, IMPORTS_PARSING_MAX, LETTERS_MAX, LETTERS_WAITING_MAX,
+    UPLOADS_MAX,
+};
 use crate::keys::Keys;
 use crate::mail::{Mailer, SmtpMailer};
 use crate::password::Hasher;
@@ -43,6 +46,9 @@ pub struct Api {
     /// Shared by all routes and connections: a layer of tower would count each connection by itself.
     pub(crate) uploads: Arc<Semaphore>,
     pub(crate) parsing: Arc<Semaphore>,
+    /// Of results as files, apart from uploads: neither keeps the other waiting.
+    pub(crate) exports: Arc<Semaphore>,
+    pub(crate) writing: Arc<Semaphore>,
     pub(crate) mail: Option<Mail>,
 }
 
@@ -145,6 +151,8 @@ impl Api {
             hasher: Hasher::new(),
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
+            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
+            writing: Arc::new(Semaphore::new(EXPORTS_WRITING_MAX)),
             mail: None,
         }
     }

@@ -20,6 +20,8 @@ use crate::session::Session;
 
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+pub(crate) use contract::game as sample_game;
 mod documents;
 mod fold;
 mod postgres;

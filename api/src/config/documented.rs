@@ -179,6 +179,11 @@ fn of_calls() -> Vec<String> {
             &"the other uploads wait",
         ),
         row(
+            "results exported at once",
+            &format!("{EXPORTS_MAX}, of which {EXPORTS_WRITING_MAX} are written"),
+            &refused(Kind::Busy),
+        ),
+        row(
             "rows of a page",
             &format!("{PAGE_LIMIT_MAX}; {PAGE_LIMIT_DEFAULT} unless it is said"),
             &refused(Kind::BadQuery),

@@ -146,13 +146,18 @@ async fn results(
     Id(id): Id<GameId>,
     Params(params): Params<ResultsFileParams>,
 ) -> Result<ResultsFile, Refusal> {
+    // Taken before the read: a hall's result has megabytes, and this is what bounds how many of them are held.
+    let place = Arc::clone(&api.exports)
+        .try_acquire_owned()
+        .map_err(|_| Refusal::Busy)?;
     let result = api.store.game(teacher, id).await?.ok_or(Refusal::NoSuchGame)?;
     let title = result.quiz.title.clone();
-    // A hall's workbook takes a second of a core, as a large import does, and takes turns with these.
-    let turn = admitted.pause(Arc::clone(&api.parsing).acquire_owned()).await?;
+    // A hall's workbook takes a second of a core. Waits behind at most as many as have places.
+    let turn = admitted.pause(Arc::clone(&api.writing).acquire_owned()).await?;
     let turn = turn.map_err(Refusal::internal)?;
+    // They go with the work: a client that leaves makes no room while its file is still being written.
     let written = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _places = (place, turn);
         let report = report::report(result);
         match params.format {
             ResultsFormat::Csv => Ok(Bytes::from(export::results_as_csv(&report))),
@@ -171,3 +176,6 @@ async fn results(
         bytes: bytes.map_err(Refusal::internal)?,
     }))
 }
+
+#[cfg(test)]
+mod tests;

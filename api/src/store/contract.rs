@@ -114,7 +114,7 @@ pub(super) fn quiz(id: u128, title: &str, updated_ms: u64) -> QuizResponse {
 }
 
 /// A game in which player `p` chose choice `(p + q) % 3` of question `q`.
-pub(super) fn game(id: u128, teacher: TeacherId, ended_ms: u64, players: u32, questions: u16) -> GameResult {
+pub(crate) fn game(id: u128, teacher: TeacherId, ended_ms: u64, players: u32, questions: u16) -> GameResult {
     let answer = |p: u32, q: u16| AnswerResult {
         q,
         choices: vec![u8::try_from((p + u32::from(q)) % 3).unwrap()],
