@@ -64,6 +64,9 @@ pub const TEACHER_GAMES_MAX_DEFAULT: u32 = 20;
 /// Attempts to sign in or up from one address in a minute unless something else is said: a staff of a hundred behind one address, each of
 /// whom mistypes the password twice at nine o'clock.
 pub const ADDRESS_SIGN_INS_MAX_DEFAULT: u32 = 300;
+/// Sessions that may go on or end from one address, for each attempt to sign in that may come from it: a teacher's page asks each time that
+/// it is opened, and every quarter of an hour.
+pub const RENEWALS_PER_SIGN_IN: u32 = 10;
 /// What all are counted over. The window opens with the first call in it.
 pub const QUOTA_WINDOW: Duration = Duration::from_secs(60);
 /// How long a body may take before its call lets go of its permit: what a phone sends in one go is here by then.

@@ -61,13 +61,28 @@ impl FromRequestParts<Api> for SignIn {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
-        let Some(&ConnectInfo(peer)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() else {
-            return Ok(Self);
-        };
-        let address = forwarded::address(peer.ip(), &parts.headers, &api.config.trusted_proxies);
-        api.count_sign_in(address).await.map_err(Refusal::Quota)?;
-        Ok(Self)
+        count_address(parts, api, Counted::SignIns).await.map(|()| Self)
     }
+}
+
+/// A browser that goes on with its session or ends it, within what may come from its address. Its cookie may be anything, and each costs a
+/// look into the database.
+pub(crate) struct Renewal;
+
+impl FromRequestParts<Api> for Renewal {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Refusal> {
+        count_address(parts, api, Counted::Renewals).await.map(|()| Self)
+    }
+}
+
+async fn count_address(parts: &Parts, api: &Api, counted: Counted) -> Result<(), Refusal> {
+    let Some(&ConnectInfo(peer)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() else {
+        return Ok(());
+    };
+    let address = forwarded::address(peer.ip(), &parts.headers, &api.config.trusted_proxies);
+    api.count_from(address, counted).await.map_err(Refusal::Quota)
 }
 
 /// Proves that no other site's page makes a call that lives by its cookie alone. `SameSite=Strict` keeps strangers out, but counts

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use protocol::ids::TeacherId;
 use runtime::metrics::{Counter, inc};
 
-use crate::config::QUOTA_WINDOW;
+use crate::config::{QUOTA_WINDOW, RENEWALS_PER_SIGN_IN};
 use crate::service::Api;
 use crate::shared::{Counted, Quota, Verdict, Whose};
 
@@ -65,13 +65,12 @@ impl Api {
         self.count_of(Whose::Teacher(teacher), counted).await
     }
 
-    /// Counts one more attempt to sign in or up from this address.
+    /// Counts one more call from this address, of somebody who is not known yet.
     ///
     /// # Errors
     /// When there were as many as may come from one address.
-    pub(crate) async fn count_sign_in(&self, address: IpAddr) -> Result<(), Spent> {
-        self.count_of(Whose::Address(network(address)), Counted::SignIns)
-            .await
+    pub(crate) async fn count_from(&self, address: IpAddr, counted: Counted) -> Result<(), Spent> {
+        self.count_of(Whose::Address(network(address)), counted).await
     }
 
     async fn count_of(&self, whose: Whose, counted: Counted) -> Result<(), Spent> {
@@ -79,6 +78,10 @@ impl Api {
             Counted::Requests => self.config.teacher_requests_max,
             Counted::Games => self.config.teacher_games_max,
             Counted::SignIns => self.config.address_sign_ins_max,
+            Counted::Renewals => self
+                .config
+                .address_sign_ins_max
+                .saturating_mul(RENEWALS_PER_SIGN_IN),
         };
         let quota = Quota {
             max,

@@ -42,6 +42,8 @@ pub enum Counted {
     Games,
     /// Attempts to sign in or up.
     SignIns,
+    /// Sessions that go on or are ended, by their cookie.
+    Renewals,
 }
 
 impl Counted {
@@ -52,6 +54,7 @@ impl Counted {
             Self::Requests => "requests",
             Self::Games => "games",
             Self::SignIns => "sign-ins",
+            Self::Renewals => "renewals",
         }
     }
 }

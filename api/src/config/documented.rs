@@ -219,6 +219,10 @@ fn the_page_tells_what_flags_and_refusals_begin_with() {
             "{TEACHER_REQUESTS_MAX_DEFAULT} calls of the API and {TEACHER_GAMES_MAX_DEFAULT} games, by default"
         ),
         format!("there is only the address: {ADDRESS_SIGN_INS_MAX_DEFAULT} attempts"),
+        format!(
+            "and {} times as many renewals",
+            if RENEWALS_PER_SIGN_IN == 10 { "ten" } else { "?" }
+        ),
         format!("An account gets {RESETS_MAX} letters in {}", time(RESET_LIFE_MS)),
     ] {
         assert!(PAGE.contains(&told), "docs/configuration.md must hold: {told}");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Documents, Operation, Schemas};
 use crate::body;
-use crate::extract::{Admittance, Id, IfMatch, OwnPage, Params, Refresh, SignIn, Teacher};
+use crate::extract::{Admittance, Id, IfMatch, OwnPage, Params, Refresh, Renewal, SignIn, Teacher};
 use crate::import::FILE_BYTES_MAX;
 use crate::problem::Kind;
 use crate::service::Api;
@@ -45,6 +45,12 @@ impl Takes for Teacher {
 }
 
 impl Takes for SignIn {
+    fn describe(operation: &mut Operation, _schemas: &mut Schemas) {
+        operation.refuse(&[Kind::Quota]);
+    }
+}
+
+impl Takes for Renewal {
     fn describe(operation: &mut Operation, _schemas: &mut Schemas) {
         operation.refuse(&[Kind::Quota]);
     }

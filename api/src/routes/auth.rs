@@ -17,7 +17,7 @@ use crate::body;
 use crate::cache::{View, Written};
 use crate::config::{ACCOUNT_BODY_BYTES_MAX, NAME_CHARS, REFRESH_LIFE_MS, SESSIONS_MAX};
 use crate::email::Email;
-use crate::extract::{Admittance, OwnPage, Refresh, SignIn, Teacher};
+use crate::extract::{Admittance, OwnPage, Refresh, Renewal, SignIn, Teacher};
 use crate::openapi::Verb::{Delete, Get, Post};
 use crate::openapi::{About, Answers, Operation, REFRESH_COOKIE, Routes, Schemas};
 use crate::password::{HashError, PASSWORD_CHARS, Verdict};
@@ -205,6 +205,7 @@ pub(super) async fn login(
 pub(super) async fn refresh(
     State(api): State<Api>,
     _page: OwnPage,
+    _within: Renewal,
     Refresh(presented): Refresh,
 ) -> Result<SignedIn<200>, Refusal> {
     let presented = presented.ok_or(Refusal::SessionEnded)?;
@@ -250,6 +251,7 @@ pub(super) async fn refresh(
 pub(super) async fn logout(
     State(api): State<Api>,
     _page: OwnPage,
+    _within: Renewal,
     Refresh(presented): Refresh,
 ) -> Result<SignedOut, Refusal> {
     if let Some(token) = presented {

@@ -270,3 +270,47 @@ async fn sign_ins_are_limited_by_address_and_nothing_else_is() {
         assert_eq!(reply.status, StatusCode::OK);
     }
 }
+
+/// A cookie may be anything, and each costs a look into the database; but pages of a whole school come from one address.
+#[tokio::test]
+async fn renewals_are_limited_by_address_and_apart_from_sign_ins() {
+    let site = Site::with(Config {
+        address_sign_ins_max: 1,
+        ..Config::default()
+    })
+    .await;
+    let anna = site.teacher("anna").await;
+    let call = |path: &str, peer: &str| {
+        let call = site.call("POST", path).peer(peer);
+        call.header("cookie", &anna.cookie).send()
+    };
+    for n in 0..10 {
+        let path = if n % 2 == 0 {
+            "/auth/refresh"
+        } else {
+            "/auth/logout"
+        };
+        assert_ne!(
+            call(path, "203.0.113.9").await.status,
+            StatusCode::TOO_MANY_REQUESTS
+        );
+    }
+    for path in ["/auth/refresh", "/auth/logout"] {
+        let refused = call(path, "203.0.113.9").await;
+        refused.refused(429, "quota-exceeded");
+        assert_eq!(refused.headers["ratelimit-policy"], "\"renewals\";q=10;w=60");
+        assert!(
+            !refused.headers.contains_key("set-cookie"),
+            "nobody is signed out by it"
+        );
+    }
+    assert_ne!(
+        call("/auth/refresh", "203.0.113.10").await.status,
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    let sign_in = site
+        .call("POST", "/auth/login")
+        .peer("203.0.113.9")
+        .json(&json!({ "email": "anna@school.org", "password": PASSWORD }));
+    assert_eq!(sign_in.send().await.status, StatusCode::OK);
+}
