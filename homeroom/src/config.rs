@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use api::MailOptions;
 use clap::{Args, Parser};
+use ipnet::IpNet;
 use runtime::telemetry::LogFormat;
 
 /// Live classroom quizzes on one machine: teachers host, students join from their phones with a code.
@@ -28,6 +29,15 @@ pub(crate) struct Config {
         value_parser = runtime::origin::parse
     )]
     pub(crate) allow_origins: Vec<String>,
+    /// Network of proxies in front of this server, for example `127.0.0.1/32`, whose X-Forwarded-For is believed. May be repeated; without any,
+    /// nobody is, and all who come through a proxy share its address.
+    #[arg(
+        long = "trust-forwarded",
+        env = "HOMEROOM_TRUST_FORWARDED",
+        value_name = "NETWORK",
+        value_delimiter = ','
+    )]
+    pub(crate) trust_forwarded: Vec<IpNet>,
     /// Certificate chain as a PEM file; serves HTTPS together with --tls-key.
     #[arg(long, env = "HOMEROOM_TLS_CERT", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
@@ -156,6 +166,7 @@ mod tests {
         assert!(parse(&["--tls-cert", "c.pem", "--tls-key", "k.pem"]).is_ok());
         assert!(parse(&["--demo", "--tls-cert", "c.pem", "--tls-key", "k.pem"]).is_err());
         assert!(parse(&["--listen", "nonsense"]).is_err());
+        assert!(parse(&["--trust-forwarded", "10.0.0.0/33"]).is_err());
         assert!(parse(&["--sockets-max", "0"]).is_err());
     }
 }

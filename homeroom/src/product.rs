@@ -66,13 +66,14 @@ impl Product {
             public_url_is_https: https,
             mount_prefix: STORE.to_owned(),
             origins: origins.clone(),
+            trusted_proxies: config.trust_forwarded.clone(),
             ..api::Config::default()
         };
         let api = Api::open(api_config, Arc::new(store.clone()), keys);
         let api = api.mailing_by(mailer, config.public_url.as_deref());
 
-        // HTTPS that is not ours is a proxy's, whose address all clients have then.
-        let behind_proxy = https && config.tls_cert.is_none();
+        // HTTPS that is not ours is a proxy's, whose address all clients have then; so is what comes from a proxy that is named.
+        let behind_proxy = (https && config.tls_cert.is_none()) || !config.trust_forwarded.is_empty();
         let defaults = game_server::Config::default();
         let game_config = game_server::Config {
             sockets_max,

@@ -2,9 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 fn homeroom(data: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_homeroom"));
@@ -133,4 +134,78 @@ fn help_and_version_are_no_errors() {
         let output = homeroom(folder.path(), &[flag]);
         assert!(output.status.success() && !output.stdout.is_empty(), "{flag}");
     }
+}
+
+/// A server that runs until it is dropped.
+struct Running {
+    child: Child,
+    port: u16,
+}
+
+impl Running {
+    fn start(data: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_homeroom"))
+            .env_clear()
+            .args(["--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut teachers = String::new();
+        while !teachers.contains("Teachers:") {
+            teachers.clear();
+            assert!(
+                said.read_line(&mut teachers).unwrap() > 0,
+                "it says where it is found"
+            );
+        }
+        // Until it ends: it has more to say.
+        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        let port = teachers
+            .trim_end()
+            .rsplit(':')
+            .next()
+            .unwrap()
+            .trim_end_matches("/teach");
+        Self {
+            port: port.parse().unwrap(),
+            child,
+        }
+    }
+
+    /// The status of an attempt to sign in that a proxy on this machine passes on for a client.
+    fn sign_in(&self, client: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let body = r#"{"email":"nobody","password":""}"#;
+        write!(
+            stream,
+            "POST /store/auth/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: {client}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        std::io::copy(&mut stream, &mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn behind_a_proxy_that_is_named_clients_do_not_share_an_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Running::start(folder.path(), &["--trust-forwarded", "127.0.0.0/8"]);
+    let attempts = (0..=300).map(|_| server.sign_in("192.0.2.1"));
+    let statuses: Vec<_> = attempts.collect();
+    assert_eq!(statuses[299..], ["401", "429"], "as many as one address may");
+    assert_eq!(server.sign_in("192.0.2.2"), "401", "somebody else");
 }
