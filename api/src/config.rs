@@ -91,6 +91,8 @@ pub const BODY_READ_MAX: Duration = Duration::from_secs(60);
 
 /// Files that are uploaded at once: with [`crate::import::FILE_BYTES_MAX`], at most 80 MiB are held.
 pub const UPLOADS_MAX: usize = 8;
+/// Of these, how many may be one teacher's: slow lines of one must not keep everybody else's files out.
+pub const UPLOADS_OF_TEACHER_MAX: usize = 3;
 /// Files that are parsed at once: both cores of a small machine, and no more of its memory.
 pub const IMPORTS_PARSING_MAX: usize = 2;
 

@@ -31,6 +31,7 @@ mod session;
 mod shared;
 pub mod store;
 mod token;
+mod uploads;
 mod web;
 
 pub use clock::Clock;

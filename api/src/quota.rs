@@ -73,6 +73,11 @@ impl Api {
         self.count_of(Whose::Address(network(address)), counted).await
     }
 
+    /// Takes one back that was counted, and came to nothing by our own fault.
+    pub(crate) async fn give_back(&self, teacher: TeacherId, counted: Counted) {
+        self.shared.give_back(Whose::Teacher(teacher), counted).await;
+    }
+
     async fn count_of(&self, whose: Whose, counted: Counted) -> Result<(), Spent> {
         let max = match counted {
             Counted::Requests => self.config.teacher_requests_max,

@@ -20,7 +20,6 @@ use crate::cache::ReadCache;
 use crate::clock::Clock;
 use crate::config::{
     Config, EXPORTS_MAX, EXPORTS_WRITING_MAX, IMPORTS_PARSING_MAX, LETTERS_MAX, LETTERS_WAITING_MAX,
-    UPLOADS_MAX,
 };
 use crate::keys::Keys;
 use crate::mail::{Mailer, SmtpMailer};
@@ -29,6 +28,7 @@ use crate::quota::Spent;
 use crate::shared::{Counted, LocalShared, Shared};
 use crate::store::{ResultSaved, Store, StoreError};
 use crate::token::VerifiedTokens;
+use crate::uploads::Uploads;
 use crate::{plan, routes};
 
 /// The API. Clones share everything.
@@ -43,8 +43,7 @@ pub struct Api {
     pub(crate) keys: Arc<Keys>,
     pub(crate) clock: Clock,
     pub(crate) hasher: Hasher,
-    /// Shared by all routes and connections: a layer of tower would count each connection by itself.
-    pub(crate) uploads: Arc<Semaphore>,
+    pub(crate) uploads: Uploads,
     pub(crate) parsing: Arc<Semaphore>,
     /// Of results as files, apart from uploads: neither keeps the other waiting.
     pub(crate) exports: Arc<Semaphore>,
@@ -149,7 +148,7 @@ impl Api {
             keys: Arc::new(keys),
             clock,
             hasher: Hasher::new(),
-            uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
+            uploads: Uploads::new(),
             parsing: Arc::new(Semaphore::new(IMPORTS_PARSING_MAX)),
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             writing: Arc::new(Semaphore::new(EXPORTS_WRITING_MAX)),
@@ -220,6 +219,15 @@ impl Api {
                  max, retry_after_s, ..
              }| PlanCheckError::TooMany { max, retry_after_s },
         )?;
+        let granted = self.grant(teacher, quiz).await;
+        if matches!(granted, Err(PlanCheckError::Unavailable(_))) {
+            // The teacher will try again, and nothing was started.
+            self.give_back(teacher, Counted::Games).await;
+        }
+        granted
+    }
+
+    async fn grant(&self, teacher: TeacherId, quiz: Option<QuizId>) -> Result<Grant, PlanCheckError> {
         let account = self
             .store
             .account(teacher)

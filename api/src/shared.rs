@@ -88,4 +88,6 @@ pub trait Shared: Send + Sync + 'static {
     async fn changed(&self, teacher: TeacherId);
     /// Counts one more. When the count cannot be kept, it is within.
     async fn count(&self, whose: Whose, counted: Counted, quota: Quota) -> Verdict;
+    /// Takes one back that was counted as within, and came to nothing.
+    async fn give_back(&self, whose: Whose, counted: Counted);
 }

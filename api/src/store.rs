@@ -34,8 +34,10 @@ pub use sqlite::SqliteStore;
 
 /// Quizzes of a [`Usage`] at most: what a page shows without scrolling.
 pub const MOST_PLAYED_MAX: u32 = 10;
-/// Games that a deletion of an account takes at once: with full classes, 6,000 answers.
+/// Games that a deletion of an account takes at once, with [`ANSWERS_REMOVED_AT_ONCE`] answers at most: full classes have 6,000.
 pub(crate) const GAMES_REMOVED_AT_ONCE: u32 = 20;
+/// Answers that it takes at once, unless one game has more: a hall's 100,000 take about a second, and a statement may take two.
+pub(crate) const ANSWERS_REMOVED_AT_ONCE: u32 = 20_000;
 /// How far above all epochs known a reserved one is: further than a game can change servers in a day.
 pub const EPOCH_GAP: u32 = 1_000;
 /// Timelines of one answer at most: a code comes back after 700 million games, unless somebody chose it by hand.

@@ -172,7 +172,11 @@ fn of_calls() -> Vec<String> {
             &span(BODY_PERMIT_MAX),
             &"others go first",
         ),
-        row("files uploaded at once", &UPLOADS_MAX, &refused(Kind::Busy)),
+        row(
+            "files uploaded at once",
+            &format!("{UPLOADS_MAX}, of which {UPLOADS_OF_TEACHER_MAX} are one teacher's"),
+            &refused(Kind::Busy),
+        ),
         row(
             "files parsed at once",
             &IMPORTS_PARSING_MAX,

@@ -76,9 +76,7 @@ pub(super) async fn import(
     request: Request,
 ) -> Result<FileRead, Refusal> {
     // Taken before the first byte is read: this is what bounds the memory of uploads.
-    let upload = Arc::clone(&api.uploads)
-        .try_acquire_owned()
-        .map_err(|_| Refusal::Busy)?;
+    let upload = api.uploads.take(teacher).ok_or(Refusal::Busy)?;
     let bytes = body::read(request, FILE_BYTES_MAX).await?;
     // Waits behind at most as many as there are uploads.
     let parsing = admitted.pause(Arc::clone(&api.parsing).acquire_owned()).await?;

@@ -105,6 +105,13 @@ impl Shared for LocalShared {
         let left = quota.window.saturating_sub(open);
         Verdict::Spent(left.max(Duration::from_millis(1)))
     }
+
+    async fn give_back(&self, whose: Whose, counted: Counted) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(window) = windows.get_mut(&(whose, counted)) {
+            window.used = window.used.saturating_sub(1);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +175,17 @@ mod tests {
             matches!(spent, Verdict::Spent(left) if left > Duration::from_secs(50) && left <= quota.window),
             "{spent:?}"
         );
+        shared.give_back(Whose::Teacher(teacher(1)), Counted::Games).await;
+        for verdict in [Verdict::Within, spent] {
+            let again = shared
+                .count(Whose::Teacher(teacher(1)), Counted::Games, quota)
+                .await;
+            assert_eq!(
+                again == Verdict::Within,
+                verdict == Verdict::Within,
+                "one came back"
+            );
+        }
         let address = |last| Whose::Address(IpAddr::from([192, 0, 2, last]));
         for (who, counted) in [
             (Whose::Teacher(teacher(2)), Counted::Games),

@@ -49,6 +49,9 @@ const VERSION: &str = "local v = redis.call('GET', KEYS[1]) if v then return v e
 /// How many there were in this window with this one, and how much of it is left, in milliseconds.
 const COUNT: &str = "local n = redis.call('INCR', KEYS[1]) \
     if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end return {n, redis.call('PTTL', KEYS[1])}";
+/// One less in this window, if it has not ended.
+const GIVE_BACK: &str =
+    "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end return redis.call('DECR', KEYS[1])";
 
 /// Which Redis. `Debug` and `Display` show hosts only.
 #[derive(Clone)]
@@ -244,6 +247,10 @@ fn version_key(teacher: TeacherId) -> Value {
     format!("api:v:{teacher}").into()
 }
 
+fn quota_key(whose: Whose, counted: Counted) -> Value {
+    format!("api:q:{}:{whose}", counted.name()).into()
+}
+
 #[async_trait]
 impl Shared for RedisShared {
     async fn version(&self, teacher: TeacherId) -> Option<u64> {
@@ -279,8 +286,12 @@ impl Shared for RedisShared {
 
     async fn count(&self, whose: Whose, counted: Counted, quota: Quota) -> Verdict {
         let window_ms = i64::try_from(quota.window.as_millis()).unwrap_or(i64::MAX);
-        let key = format!("api:q:{}:{whose}", counted.name());
-        let args = vec![COUNT.into(), 1_i64.into(), key.into(), window_ms.into()];
+        let args = vec![
+            COUNT.into(),
+            1_i64.into(),
+            quota_key(whose, counted),
+            window_ms.into(),
+        ];
         let Some((used, left_ms)) = self.link.ask::<(i64, i64)>("EVAL", args).await else {
             return self.alone.count(whose, counted, quota).await;
         };
@@ -288,6 +299,13 @@ impl Shared for RedisShared {
             return Verdict::Within;
         }
         Verdict::Spent(Duration::from_millis(u64::try_from(left_ms).unwrap_or(0).max(1)))
+    }
+
+    async fn give_back(&self, whose: Whose, counted: Counted) {
+        let args = vec![GIVE_BACK.into(), 1_i64.into(), quota_key(whose, counted)];
+        if self.link.ask::<i64>("EVAL", args).await.is_none() {
+            self.alone.give_back(whose, counted).await;
+        }
     }
 }
 

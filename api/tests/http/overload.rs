@@ -1,9 +1,10 @@
 //! Past its capacity the API refuses fast and says when to come back; past their own limit a teacher is told so.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::{Config, PlanCheckError};
+use api::{Api, Config, Keys, LocalShared, PlanCheckError, Shared, SqliteStore};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use futures_util::future::join_all;
@@ -313,4 +314,28 @@ async fn renewals_are_limited_by_address_and_apart_from_sign_ins() {
         .peer("203.0.113.9")
         .json(&json!({ "email": "anna@school.org", "password": PASSWORD }));
     assert_eq!(sign_in.send().await.status, StatusCode::OK);
+}
+
+/// A start that the database did not serve was none.
+#[tokio::test]
+async fn starts_that_could_not_be_served_are_not_counted() {
+    let site = Site::new().await;
+    let anna = site.teacher("anna").await;
+    let shared: Arc<dyn Shared> = Arc::new(LocalShared::alone());
+    let well = site.api.clone().sharing(Arc::clone(&shared));
+    let folder = site.keys_file().parent().unwrap().to_owned();
+    let gone = SqliteStore::open(&folder.join("gone.db")).await.unwrap();
+    gone.close().await;
+    let keys = Keys::load_or_create(&site.keys_file()).unwrap();
+    let broken = Api::open(Config::default(), Arc::new(gone), keys).sharing(shared);
+    for _ in 0..40 {
+        let started = broken.plan_check(anna.id, None).await;
+        assert!(
+            matches!(started, Err(PlanCheckError::Unavailable(_))),
+            "{started:?}"
+        );
+    }
+    for _ in 0..20 {
+        well.plan_check(anna.id, None).await.unwrap();
+    }
 }

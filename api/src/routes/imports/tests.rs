@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::response::Response;
 use protocol::ids::TeacherId;
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
@@ -40,9 +39,9 @@ async fn upload(api: Api, token: String) -> Response {
     api.router().oneshot(request).await.unwrap()
 }
 
-async fn until(semaphore: &Semaphore, free: usize) {
+async fn until(free: impl Fn() -> usize, wanted: usize) {
     tokio::time::timeout(PATIENCE, async {
-        while semaphore.available_permits() != free {
+        while free() != wanted {
             tokio::task::yield_now().await;
         }
     })
@@ -58,22 +57,23 @@ async fn a_file_waits_for_its_turn_to_be_parsed() {
     let parsing = Arc::clone(&api.parsing).acquire_many_owned(all).await.unwrap();
     let waiting = tokio::spawn(upload(api.clone(), token.clone()));
     let leaving = tokio::spawn(upload(api.clone(), token));
-    until(&api.uploads, UPLOADS_MAX - 2).await;
+    until(|| api.uploads.free(), UPLOADS_MAX - 2).await;
     leaving.abort();
-    until(&api.uploads, UPLOADS_MAX - 1).await;
+    until(|| api.uploads.free(), UPLOADS_MAX - 1).await;
     assert!(!waiting.is_finished(), "it was parsed beyond the bound");
     drop(parsing);
     assert_eq!(waiting.await.unwrap().status(), StatusCode::CREATED);
-    until(&api.uploads, UPLOADS_MAX).await;
-    until(&api.parsing, IMPORTS_PARSING_MAX).await;
+    until(|| api.uploads.free(), UPLOADS_MAX).await;
+    until(|| api.parsing.available_permits(), IMPORTS_PARSING_MAX).await;
 }
 
 #[tokio::test]
 async fn more_uploads_than_may_be_held_are_refused_at_once() {
     let folder = TempDir::new().unwrap();
     let (api, token) = api(&folder).await;
-    let all = u32::try_from(UPLOADS_MAX).unwrap();
-    let held = Arc::clone(&api.uploads).acquire_many_owned(all).await.unwrap();
+    let others = (2..).map(|n| TeacherId(Uuid::from_u128(n)));
+    let held: Vec<_> = others.map_while(|other| api.uploads.take(other)).collect();
+    assert_eq!(held.len(), UPLOADS_MAX);
     let refused = upload(api.clone(), token.clone()).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(refused.headers().contains_key("retry-after"));

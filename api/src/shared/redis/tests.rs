@@ -67,6 +67,22 @@ async fn a_change_is_seen_by_every_process_and_counts_are_one() {
         }
     }
     assert_eq!(within, 5, "over both processes");
+    // Counted beyond the quota as well, twice: what came to nothing makes room only when it is taken back.
+    for _ in 0..3 {
+        there.give_back(Whose::Teacher(teacher(1)), Counted::Games).await;
+    }
+    for within in [true, false] {
+        let verdict = here
+            .count(Whose::Teacher(teacher(1)), Counted::Games, QUOTA)
+            .await;
+        assert_eq!(verdict == Verdict::Within, within);
+    }
+    there.give_back(Whose::Teacher(teacher(7)), Counted::Games).await;
+    assert_eq!(
+        server.ask("EXISTS", &format!("api:q:games:{}", teacher(7))),
+        "0",
+        "no window without an end"
+    );
     assert_eq!(
         there
             .count(Whose::Teacher(teacher(1)), Counted::Requests, QUOTA)

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::{GameId, PlayerId, TeacherId};
 
 use super::{PostgresStore, RESULT_CALL_MAX, database, int4, take_turn};
-use crate::store::{GAMES_REMOVED_AT_ONCE, RemovalStore, StoreError};
+use crate::store::{ANSWERS_REMOVED_AT_ONCE, GAMES_REMOVED_AT_ONCE, RemovalStore, StoreError};
 
 #[async_trait]
 impl RemovalStore for PostgresStore {
@@ -78,15 +78,22 @@ impl PostgresStore {
     }
 
     /// Deletes some of the games; false when there was none left.
-    async fn remove_games(&self, teacher: TeacherId) -> Result<bool, StoreError> {
+    pub(super) async fn remove_games(&self, teacher: TeacherId) -> Result<bool, StoreError> {
         let mut lent = self.primary.lend().await?;
         let mut tx = lent.transaction().await?;
         take_turn(&mut tx, teacher.0).await?;
         let done = sqlx::query(
-            "DELETE FROM games WHERE id IN (SELECT id FROM games WHERE teacher_id = $1 ORDER BY ended_ms DESC LIMIT $2)",
+            "DELETE FROM games WHERE id IN (
+                 SELECT id FROM (
+                     SELECT id, row_number() OVER newest AS n, sum(answers) OVER newest AS answers
+                     FROM (SELECT id, answers, ended_ms FROM games WHERE teacher_id = $1
+                           ORDER BY ended_ms DESC, id DESC LIMIT $2) AS first
+                     WINDOW newest AS (ORDER BY ended_ms DESC, id DESC)) AS counted
+                 WHERE n = 1 OR answers <= $3)",
         )
         .bind(teacher.0)
         .bind(i64::from(GAMES_REMOVED_AT_ONCE))
+        .bind(i64::from(ANSWERS_REMOVED_AT_ONCE))
         .execute(&mut *tx)
         .await
         .map_err(database)?;

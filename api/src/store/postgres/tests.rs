@@ -233,6 +233,30 @@ async fn a_replica_that_stands_still_is_waited_for_once_and_tried_again_later() 
     follows().await;
 }
 
+/// However large the games are, no step of a deletion takes more of them than a statement has time for.
+#[tokio::test]
+async fn an_account_with_halls_is_deleted_in_steps() {
+    let server = PostgresServer::start();
+    let store = fresh(&server).await;
+    let teacher = account(1).id;
+    store.insert_account(&account(1), "hash", 1).await.unwrap();
+    // 30,000, 12,000, 6,000 and 6,000 answers, the newest first.
+    for (n, (players, questions)) in (1..).zip([(300, 20), (300, 20), (400, 30), (500, 60)]) {
+        let ended_ms = 90_000 + u64::try_from(n).unwrap();
+        let hall = contract::game(n, teacher, ended_ms, players, questions);
+        store.save_result(&hall, 1).await.unwrap();
+    }
+    let mut left = Vec::new();
+    while store.remove_games(teacher).await.unwrap() {
+        left.push(store.games(teacher, None, 10).await.unwrap().len());
+    }
+    assert_eq!(
+        left,
+        [3, 1, 0],
+        "one above the bound by itself, then as many as are below it"
+    );
+}
+
 /// A password that is being set while a session begins: each of the two waits for the other, in whichever order they come.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_waits_for_a_password_that_is_being_set() {

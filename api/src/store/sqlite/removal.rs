@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::{GameId, PlayerId, TeacherId};
 
 use super::{SqliteStore, database};
-use crate::store::{GAMES_REMOVED_AT_ONCE, RemovalStore, StoreError};
+use crate::store::{ANSWERS_REMOVED_AT_ONCE, GAMES_REMOVED_AT_ONCE, RemovalStore, StoreError};
 
 #[async_trait]
 impl RemovalStore for SqliteStore {
@@ -56,19 +56,8 @@ impl RemovalStore for SqliteStore {
     }
 
     async fn delete_account(&self, id: TeacherId) -> Result<bool, StoreError> {
-        loop {
-            let done = sqlx::query(
-                "DELETE FROM games WHERE id IN (SELECT id FROM games WHERE teacher_id = ? LIMIT ?)",
-            )
-            .bind(id.0)
-            .bind(i64::from(GAMES_REMOVED_AT_ONCE))
-            .execute(&self.writer)
-            .await
-            .map_err(database)?;
-            if done.rows_affected() == 0 {
-                break;
-            }
-        }
+        // Step by step: others write in between.
+        while self.remove_games(id).await? {}
         // Sessions, quizzes and shares go with it.
         let done = sqlx::query("DELETE FROM teachers WHERE id = ?")
             .bind(id.0)
@@ -76,5 +65,27 @@ impl RemovalStore for SqliteStore {
             .await
             .map_err(database)?;
         Ok(done.rows_affected() == 1)
+    }
+}
+
+impl SqliteStore {
+    /// Deletes some of the games; false when there was none left.
+    pub(super) async fn remove_games(&self, teacher: TeacherId) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "DELETE FROM games WHERE id IN (
+                 SELECT id FROM (
+                     SELECT id, row_number() OVER newest AS n, sum(answers) OVER newest AS answers
+                     FROM (SELECT id, answers, ended_ms FROM games WHERE teacher_id = ?1
+                           ORDER BY ended_ms DESC, id DESC LIMIT ?2)
+                     WINDOW newest AS (ORDER BY ended_ms DESC, id DESC))
+                 WHERE n = 1 OR answers <= ?3)",
+        )
+        .bind(teacher.0)
+        .bind(i64::from(GAMES_REMOVED_AT_ONCE))
+        .bind(i64::from(ANSWERS_REMOVED_AT_ONCE))
+        .execute(&self.writer)
+        .await
+        .map_err(database)?;
+        Ok(done.rows_affected() > 0)
     }
 }
