@@ -8,7 +8,8 @@ use anyhow::Context;
 
 fn main() -> anyhow::Result<()> {
     let prepared = process::prepare(runtime::config::parse());
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // It accepts connections and keeps the membership; the connections have threads of their own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("start the runtime")?;

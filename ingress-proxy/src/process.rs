@@ -1,5 +1,6 @@
 //! From a configuration to a running proxy and back to the prompt.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -7,7 +8,7 @@ use http::HeaderValue;
 use ingress_proxy::{Discovery, Group, Kind, Proxy, Settings, Source, SourceError, membership, to_https};
 use runtime::admin::Health;
 use runtime::config::refuse;
-use runtime::http::Options;
+use runtime::http::{Options, Workers};
 use runtime::lifecycle::Shutdown;
 use runtime::tls::Reloading;
 use runtime::{descriptors, telemetry};
@@ -142,7 +143,10 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     if let Some(tls) = tls {
         tokio::spawn(tls.watch());
     }
-    let served = tokio::spawn(runtime::http::serve(
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let workers = Workers::start(threads).context("start the threads of connections")?;
+    let served = tokio::spawn(runtime::http::serve_on(
+        workers,
         listener,
         proxy.clone(),
         options,

@@ -11,6 +11,7 @@ mod refuse;
 mod stall;
 mod stream;
 mod two;
+mod workers;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -36,6 +37,7 @@ use crate::metrics::{self, Counter};
 pub use door::bind;
 pub use lane::Lane;
 pub use stream::Stream;
+pub use workers::Workers;
 
 /// Time for a request's head to arrive, and for an idle kept-alive connection to send its next one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -64,8 +66,35 @@ pub struct Options {
 /// Serves `service`, such as a router, until `shutdown` is asked, then lets open connections finish for at most
 /// `options.drain`. Requests carry the peer's address as `ConnectInfo<SocketAddr>`; the stream of an upgraded one is a
 /// [`Stream`].
-pub async fn serve<S>(listener: TcpListener, service: S, options: Options, mut shutdown: Shutdown)
+pub async fn serve<S>(listener: TcpListener, service: S, options: Options, shutdown: Shutdown)
 where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    accept(listener, service, options, None, shutdown).await;
+}
+
+/// [`serve`], with every connection driven by one of `workers`, as well as what `service` does for it.
+pub async fn serve_on<S>(
+    workers: Workers,
+    listener: TcpListener,
+    service: S,
+    options: Options,
+    shutdown: Shutdown,
+) where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    accept(listener, service, options, Some(&workers), shutdown).await;
+}
+
+async fn accept<S>(
+    listener: TcpListener,
+    service: S,
+    options: Options,
+    workers: Option<&Workers>,
+    mut shutdown: Shutdown,
+) where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
@@ -79,7 +108,7 @@ where
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((tcp, peer)) => admit(tcp, peer, &permits, &service, &options, &shutdown),
+            Ok((tcp, peer)) => admit((tcp, peer), &permits, &service, &options, workers, &shutdown),
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 tracing::error!(%error, "accept failed");
@@ -88,7 +117,16 @@ where
         }
     }
     let (permits_left, options_left) = (&permits, &options);
-    let last = move |tcp, peer| admit(tcp, peer, permits_left, &service, options_left, &shutdown);
+    let last = move |tcp, peer| {
+        admit(
+            (tcp, peer),
+            permits_left,
+            &service,
+            options_left,
+            workers,
+            &shutdown,
+        );
+    };
     door::close(listener, options.shared, last).await;
     // Every connection holds one permit until its stream is dropped, so all permits back means all are gone.
     let drained = tokio::time::timeout(options.drain, permits.acquire_many(permits_max)).await;
@@ -106,11 +144,11 @@ fn is_about_one_connection(error: &std::io::Error) -> bool {
 }
 
 fn admit<S>(
-    tcp: TcpStream,
-    peer: SocketAddr,
+    (tcp, peer): (TcpStream, SocketAddr),
     permits: &Arc<Semaphore>,
     service: &S,
     options: &Options,
+    workers: Option<&Workers>,
     shutdown: &Shutdown,
 ) where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
@@ -127,7 +165,7 @@ fn admit<S>(
         return;
     }
     let (service, tls, shutdown) = (service.clone(), options.tls.clone(), shutdown.clone());
-    tokio::spawn(async move {
+    let connected = |tcp| async move {
         match secure(tcp, tls, permit).await {
             // On the heap: a socket's task must not pay for what HTTP/2 needs.
             Some(stream) if stream.speaks_http2() => {
@@ -136,7 +174,15 @@ fn admit<S>(
             Some(stream) => connection(stream, peer, service, shutdown).await,
             None => {}
         }
-    });
+    };
+    match workers {
+        None => drop(tokio::spawn(connected(tcp))),
+        Some(workers) => {
+            if let Err(error) = workers.drive(tcp, connected) {
+                tracing::error!(%error, "a connection could not be taken");
+            }
+        }
+    }
 }
 
 async fn secure(tcp: TcpStream, tls: Option<TlsAcceptor>, permit: OwnedSemaphorePermit) -> Option<Stream> {
