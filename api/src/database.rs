@@ -167,6 +167,17 @@ impl Database {
         }
     }
 
+    /// For commands that read or change what is there: a file that is not is a mistyped address, and none is made.
+    ///
+    /// # Errors
+    /// When it is not there. A server says so itself when it is asked.
+    pub(crate) fn must_exist(&self) -> anyhow::Result<()> {
+        if let Self::Sqlite(path) = self {
+            anyhow::ensure!(path.exists(), "there is no database at {}", path.display());
+        }
+        Ok(())
+    }
+
     /// Brings it to this release.
     ///
     /// # Errors

@@ -10,11 +10,11 @@ use crate::process;
 /// Prints a link for a new password, for whoever runs a server without mail.
 ///
 /// # Errors
-/// When there is no such account, the database cannot be opened, or standard output is closed.
+/// When there is no such account, the database is not there or cannot be opened, or standard output is closed.
 pub(crate) async fn print_link(config: &ResetLink) -> anyhow::Result<()> {
-    let store = process::start(&config.log, &config.database)
-        .open(1, None)
-        .await?;
+    let database = process::start(&config.log, &config.database);
+    database.must_exist()?;
+    let store = database.open(1, None).await?;
     let link = reset_link(
         &*store,
         &config.email,

@@ -104,13 +104,21 @@ pub(crate) async fn migrate(config: &Migrate) -> anyhow::Result<()> {
 /// Prints what happened to the games that were played under a code, those that ended last first.
 ///
 /// # Errors
-/// When the database cannot be opened or read, or standard output is closed.
+/// When there is no such game, the database is not there, or cannot be opened or read, or standard output is closed.
 pub(crate) async fn timeline(config: &Timeline) -> anyhow::Result<()> {
-    let store = start(&config.log, &config.database).open(1, None).await?;
+    let database = start(&config.log, &config.database);
+    database.must_exist()?;
+    let store = database.open(1, None).await?;
     let timelines = store.timelines(None, TimelinesOf::Code(config.code)).await;
     store.close().await;
+    let timelines = timelines?;
+    anyhow::ensure!(
+        !timelines.is_empty(),
+        "no game that was played under {code} is kept here; of one that is in play, a game server tells: game-server timeline {code}",
+        code = config.code
+    );
     let mut out = std::io::stdout().lock();
-    for timeline in timelines? {
+    for timeline in timelines {
         serde_json::to_writer_pretty(&mut out, &timeline)?;
         writeln!(out)?;
     }

@@ -90,7 +90,9 @@ fn silent(server: &str) -> Refusal {
         StatusCode::BAD_GATEWAY,
         "owner-silent",
         "Owner cannot be asked",
-        format!("{server} has this game and did not answer. Ask its own admin listener."),
+        format!(
+            "{server} had this game at last and did not answer. If it is gone, another server takes the game up within seconds: ask again. If it is not, ask its own admin listener."
+        ),
     )
 }
 

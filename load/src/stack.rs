@@ -113,6 +113,10 @@ pub struct Stack {
     game_programs: Vec<Program>,
     /// What the proxies show, when they speak TLS.
     certificate: Option<Certificate>,
+    /// Where proxies are to listen, for clients and for probes; drawn before game servers start, which are told.
+    doors: Vec<[SocketAddr; 2]>,
+    /// Where pages come from that come through the proxies.
+    origins: Vec<String>,
     // After the services, which are in them.
     networks: Option<Networks>,
     data: tempfile::TempDir,
@@ -144,6 +148,8 @@ impl Stack {
             game_programs: Vec::new(),
             certificate: None,
             networks: None,
+            doors: Vec::new(),
+            origins: Vec::new(),
             data,
         };
         let directory = stack.data.path().to_owned();
@@ -170,6 +176,11 @@ impl Stack {
                 if let Store::Redis { binary } = store {
                     stack.start_redis(binary, &directory)?;
                 }
+                for _ in 0..proxies.number {
+                    let door = stack.free()?;
+                    stack.doors.push(door);
+                }
+                stack.origins = commands::origins(&stack.doors, proxies.tls);
                 let apis = stack.start_apis(*apis, settings, &directory)?;
                 for _ in 0..*games {
                     stack.start_game()?;
@@ -262,8 +273,9 @@ impl Stack {
         if proxies.tls {
             self.certificate = Some(Certificate::make(directory, self.ip())?);
         }
-        for number in 0..proxies.number {
-            let mut program = commands::proxy(&self.binaries, directory, number, self.free()?, apis);
+        let doors = std::mem::take(&mut self.doors);
+        for (number, door) in (0..).zip(doors) {
+            let mut program = commands::proxy(&self.binaries, directory, number, door, apis);
             if let Some(certificate) = &self.certificate {
                 commands::secure(&mut program, &certificate.chain, &certificate.key);
             }
@@ -298,6 +310,7 @@ impl Stack {
             api,
             store,
         );
+        let program = program.allowing(&self.origins);
         self.game_admins
             .extend(program.admin().map(target_at).transpose()?);
         self.game_programs.push(program.clone());

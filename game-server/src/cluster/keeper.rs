@@ -15,7 +15,7 @@ const RENEW: Duration = Duration::from_secs(1);
 
 /// Renews until it is aborted; `leased` is told of the first time.
 pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
-    let mut is_told = false;
+    let (mut is_told, mut is_first) = (false, true);
     let mut before = Vec::new();
     loop {
         let started = Instant::now();
@@ -29,6 +29,13 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
                     cluster.standing.joined(Instant::now());
                     leased.notify_one();
                 }
+            }
+            // The connection to the store is just being made.
+            Err(error) if std::mem::take(&mut is_first) => {
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "the first lease waits for the store"
+                );
             }
             Err(error) => {
                 tracing::warn!(

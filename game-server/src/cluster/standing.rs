@@ -97,6 +97,11 @@ impl Standing {
         self.has_lapsed.store(true, Ordering::Release);
     }
 
+    /// From now on it beats: a server that waited for its store before has not stood still.
+    fn begins(&self, now: Instant) {
+        self.beat_ms.store(self.millis(now), Ordering::Release);
+    }
+
     /// Looks once; whether there is a new reason to doubt.
     fn beat(&self, now: Instant) -> bool {
         let before = self.at(self.beat_ms.load(Ordering::Acquire));
@@ -135,6 +140,7 @@ impl Standing {
 /// Beats until it is aborted, and wakes all games when there is a reason to doubt: one that lost its game sends its clients on though
 /// nobody speaks.
 pub(super) async fn beat(standing: Arc<Standing>, registry: Arc<Registry>) {
+    standing.begins(Instant::now());
     loop {
         let now = Instant::now();
         if standing.beat(now) {
@@ -165,6 +171,16 @@ mod tests {
         advance(BEAT).await;
         assert!(!standing.beat(Instant::now()));
         assert_eq!(standing.doubts(Instant::now()), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_waited_for_its_store_has_not_stood_still() {
+        let standing = Standing::new();
+        advance(2 * STILL_MAX).await;
+        standing.begins(Instant::now());
+        standing.renewed(Instant::now());
+        assert_eq!(standing.doubts(Instant::now()), 0);
+        assert!(!standing.beat(Instant::now()));
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ pub(crate) async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T
 
 /// A folder with the secrets and the database that the processes share.
 pub(crate) struct Cluster {
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 /// A running API.
@@ -229,14 +229,25 @@ impl Cluster {
 
     /// What a command that ends by itself prints.
     pub(crate) fn prints(&self, binary: &str, arguments: &[&str]) -> String {
-        let output = Command::new(BINARIES.join(binary))
+        let output = self.output(binary, arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command says that must fail.
+    pub(crate) fn refuses(&self, binary: &str, arguments: &[&str]) -> String {
+        let output = self.output(binary, arguments);
+        assert!(!output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn output(&self, binary: &str, arguments: &[&str]) -> Output {
+        Command::new(BINARIES.join(binary))
             .env_clear()
             .current_dir(self.folder.path())
             .args(arguments)
             .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
+            .unwrap()
     }
 
     fn start(&self, binary: &str, name: &str, arguments: &[&str]) -> Process {

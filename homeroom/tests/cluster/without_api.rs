@@ -156,6 +156,22 @@ async fn a_result_outlives_the_kill_of_every_server_while_the_api_is_away() {
         &["timeline", "k7q-2mx", "--database=sqlite:api.db", "--log=off"],
     );
     assert_eq!(&serde_json::from_str::<Value>(&printed).unwrap(), timeline);
+    let none = ["timeline", "k7q2mz", "--database=sqlite:api.db", "--log=off"];
+    let said = site.cluster.refuses("api", &none);
+    assert!(said.contains("no game that was played under K7Q2MZ"), "{said}");
+    for command in [
+        &["timeline", CODE][..],
+        &[
+            "reset-link",
+            "ben@school.example",
+            "--public-url=https://quiz.example",
+        ],
+    ] {
+        let mistyped = ["--database=sqlite:apj.db", "--log=off"];
+        let said = site.cluster.refuses("api", &[command, &mistyped].concat());
+        assert!(said.contains("there is no database at apj.db"), "{said}");
+        assert!(!site.cluster.folder.path().join("apj.db").exists());
+    }
     site.stop().await;
 }
 

@@ -265,6 +265,27 @@ pub(super) fn game(
     program(name, binaries.join(GAME), [listen, admin], &more, &[])
 }
 
+/// The origins of pages from proxies that listen at the first address of each of these `doors`, as browsers write them.
+pub(super) fn origins(doors: &[[SocketAddr; 2]], tls: bool) -> Vec<String> {
+    let scheme = if tls { "https" } else { "http" };
+    let both = |[listen, _admin]: &[SocketAddr; 2]| {
+        let by_name = format!("{scheme}://localhost:{}", listen.port());
+        [format!("{scheme}://{listen}"), by_name]
+    };
+    doors.iter().flat_map(both).collect()
+}
+
+impl Program {
+    /// A game server that takes sockets from pages of these origins: behind a proxy it does not see what its clients call it.
+    pub(super) fn allowing(mut self, origins: &[String]) -> Self {
+        for origin in origins {
+            self.arguments
+                .extend(["--allow-origin".to_owned(), origin.clone()]);
+        }
+        self
+    }
+}
+
 /// Servers as a proxy is told of them.
 fn servers(programs: &[Program]) -> Vec<String> {
     let probed = programs.iter().filter_map(|p| Some((p, p.admin()?.port())));
@@ -330,4 +351,32 @@ pub(super) fn service_secret(directory: &Path) -> io::Result<Vec<u8>> {
 /// A path as an argument; temporary directories have names in plain letters.
 fn text(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn pages_of_each_proxy_are_known_by_number_and_by_name() {
+        let door = |port| {
+            [
+                (Ipv4Addr::LOCALHOST, port).into(),
+                (Ipv4Addr::LOCALHOST, 1).into(),
+            ]
+        };
+        let expected = [
+            "https://127.0.0.1:8080",
+            "https://localhost:8080",
+            "https://127.0.0.1:8081",
+            "https://localhost:8081",
+        ];
+        assert_eq!(origins(&[door(8_080), door(8_081)], true), expected);
+        assert_eq!(
+            origins(&[door(8_080)], false),
+            ["http://127.0.0.1:8080", "http://localhost:8080"]
+        );
+    }
 }
