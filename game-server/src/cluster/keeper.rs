@@ -15,10 +15,11 @@ const RENEW: Duration = Duration::from_secs(1);
 
 /// Renews until it is aborted; `leased` is told of the first time.
 pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
-    let (mut is_told, mut is_first) = (false, true);
+    let (mut is_told, mut is_begun) = (false, false);
     let mut before = Vec::new();
     loop {
         let started = Instant::now();
+        let is_first = !std::mem::replace(&mut is_begun, true);
         match renew(&cluster).await {
             Ok(members) => {
                 cluster.standing.renewed(started);
@@ -31,7 +32,7 @@ pub(super) async fn keep(cluster: Arc<Cluster>, leased: Arc<Notify>) {
                 }
             }
             // The connection to the store is just being made.
-            Err(error) if std::mem::take(&mut is_first) => {
+            Err(error) if is_first => {
                 tracing::debug!(
                     error = &error as &dyn std::error::Error,
                     "the first lease waits for the store"
